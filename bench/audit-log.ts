@@ -17,8 +17,8 @@ import { SigningKeyStore } from '../services/trust/signing-key-store.ts';
 import { auditHeadSigner, auditLog, auditSealer } from '../processes/audit-services.ts';
 
 /**
- * How fast the audit log is sealed, verified and archived, and what verifying needs of memory: twice the entries should take
- * twice the time and no more memory.
+ * How fast the audit log is sealed, verified and archived, and what verifying needs of memory: twice the entries should
+ * take twice the time and no more memory.
  *   npm run bench audit-log [entries, default 100000]
  */
 const entries = Number(process.argv[2] ?? 100_000);
@@ -27,8 +27,23 @@ chmodSync(folder, 0o711);
 const logger = createLogger({ level: 'warn', format: 'pretty' });
 const pepper = Buffer.alloc(32, 1);
 const places = { headsFile: join(folder, 'heads.ndjson'), archiveDirectory: join(folder, 'archive') };
-const context: RequestContext = { requestId: 'req_0351EFUQxpVTZ7WdNYMSuY', principal: null, apiVersion: '2026-02-01', origin: { clientAddress: '192.0.2.7', userAgent: 'bench/1' } };
-const BODY = { type: 'data.accessed', severity: 'info', actor: { type: 'agent', id: 'agent_0351EFSwMCuWsp5CADuBq8' }, target: { type: 'attribution', id: 'attr_0351EFUQxpVTZ7WdNYMSuY' }, outcome: 'success', environment: 'live', details: {}, requestId: context.requestId, userAgent: 'bench/1' };
+const context: RequestContext = {
+  requestId: 'req_0351EFUQxpVTZ7WdNYMSuY',
+  principal: null,
+  apiVersion: '2026-02-01',
+  origin: { clientAddress: '192.0.2.7', userAgent: 'bench/1' },
+};
+const BODY = {
+  type: 'data.accessed',
+  severity: 'info',
+  actor: { type: 'agent', id: 'agent_0351EFSwMCuWsp5CADuBq8' },
+  target: { type: 'attribution', id: 'attr_0351EFUQxpVTZ7WdNYMSuY' },
+  outcome: 'success',
+  environment: 'live',
+  details: {},
+  requestId: context.requestId,
+  userAgent: 'bench/1',
+};
 
 async function measured<T>(label: string, count: number, work: () => Promise<T>): Promise<T> {
   globalThis.gc?.();
@@ -39,22 +54,45 @@ async function measured<T>(label: string, count: number, work: () => Promise<T>)
   const result = await work();
   const tookS = (performance.now() - startedMs) / 1000;
   clearInterval(watch);
-  process.stdout.write(`${label.padEnd(34)}${tookS.toFixed(2).padStart(7)} s ${Math.round(count / tookS).toLocaleString('en').padStart(9)} entries/s   RSS +${((peak - before) / 2 ** 20).toFixed(0)} MB\n`);
+  process.stdout.write(
+    `${label.padEnd(34)}${tookS.toFixed(2).padStart(7)} s ${Math.round(count / tookS)
+      .toLocaleString('en')
+      .padStart(9)} entries/s   RSS +${((peak - before) / 2 ** 20).toFixed(0)} MB\n`,
+  );
   return result;
 }
 
 const postgres = await startEmbeddedPostgres({ dataDir: folder, logger });
 await migrate({ ownerUrl: postgres.ownerUrl, owners: [eventsOwner, trustOwner] });
-const database = await openDatabase({ url: postgres.applicationUrl, entities: [], applicationName: 'bench', poolMax: 12, logger, timeoutMs: 60_000 });
+const database = await openDatabase({
+  url: postgres.applicationUrl,
+  entities: [],
+  applicationName: 'bench',
+  poolMax: 12,
+  logger,
+  timeoutMs: 60_000,
+});
 const owner = new Client({ connectionString: postgres.ownerUrl });
 await owner.connect();
 try {
   const keys = new SigningKeyStore(database, new KeyVault('a-secret-of-this-benchmark-and-no-other'));
   await keys.ensure('https://api.example');
-  const signer = auditHeadSigner({ database, keys, places, issuer: 'https://api.example', logger, clock: () => new Date() });
+  const signer = auditHeadSigner({
+    database,
+    keys,
+    places,
+    issuer: 'https://api.example',
+    logger,
+    clock: () => new Date(),
+  });
   const sealer = auditSealer(database, pepper);
   const log = auditLog(database, pepper, places);
-  const tell = (chain: string, count: number) => owner.query(`insert into events.told_audit_events (event_id, tenant_id, body, client_address) select gen_random_uuid(), $1, $2::jsonb, '192.0.2.7' from generate_series(1, $3)`, [chain, JSON.stringify(BODY), count]);
+  const tell = (chain: string, count: number) =>
+    owner.query(
+      `insert into events.told_audit_events (event_id, tenant_id, body, client_address) select gen_random_uuid(), ` +
+        `$1, $2::jsonb, '192.0.2.7' from generate_series(1, $3)`,
+      [chain, JSON.stringify(BODY), count],
+    );
 
   const tenants = Array.from({ length: 100 }, () => newUuid());
   for (const tenant of tenants) await tell(tenant, 100);
@@ -70,7 +108,9 @@ try {
     await signer.signDue(true);
   }
   const check = await measured('verify twice as much', entries, () => log.verify(context, chain, 1, undefined));
-  process.stdout.write(`  ${JSON.stringify(check)}, heads file ${(statSync(places.headsFile).size / 2 ** 20).toFixed(1)} MB\n`);
+  process.stdout.write(
+    `  ${JSON.stringify(check)}, heads file ${(statSync(places.headsFile).size / 2 ** 20).toFixed(1)} MB\n`,
+  );
   await measured('newest 500 of the list', 500, () => log.list(chain, {}, 500, 0));
   await measured('newest 500 of a type', 500, () => log.list(chain, { eventType: 'data.accessed' }, 500, 0));
   await measured('500 of a moment', 500, () => log.list(chain, { since: new Date(Date.now() - 3_600_000) }, 500, 0));

@@ -33,21 +33,39 @@ try {
   await untilReady();
   const idleBytes = serviceBytes();
   const key = String((await send('/agents/register', { name: 'bench-agent', operator_id: randomUUID() }))['api_key']);
-  const source = String((await send('/data-sources/connect', { type: 'csv_upload', credentials: {} }, key))['data_source_id']);
-  const upload = (file: string) => timed(() => sendBody(`/data-sources/${source}/records`, createReadStream(file, { highWaterMark: 1 << 20 }), 'text/csv', key));
+  const source = String(
+    (await send('/data-sources/connect', { type: 'csv_upload', credentials: {} }, key))['data_source_id'],
+  );
+  const upload = (file: string) =>
+    timed(() =>
+      sendBody(`/data-sources/${source}/records`, createReadStream(file, { highWaterMark: 1 << 20 }), 'text/csv', key),
+    );
 
   const stored = await upload(touchFile);
   await upload(orderFile);
   const uploadPeakBytes = peakBytes;
-  const first = await timed(() => send('/attribution', { data_source_id: source, date_range: DATE_RANGE }, key, { prefer: 'wait=60' }));
-  const second = await timed(() => send('/attribution', { data_source_id: source, date_range: DATE_RANGE }, key, { prefer: 'wait=60' }));
-  const [one, two] = [first.result, second.result] as { status: string; diagnostics: { journeys: number; run_digest: string; elapsed_ms: number } }[];
-  if (one!.status !== 'completed' || one!.diagnostics.run_digest !== two!.diagnostics.run_digest) throw new Error('the two runs differ');
+  const first = await timed(() =>
+    send('/attribution', { data_source_id: source, date_range: DATE_RANGE }, key, { prefer: 'wait=60' }),
+  );
+  const second = await timed(() =>
+    send('/attribution', { data_source_id: source, date_range: DATE_RANGE }, key, { prefer: 'wait=60' }),
+  );
+  const [one, two] = [first.result, second.result] as {
+    status: string;
+    diagnostics: { journeys: number; run_digest: string; elapsed_ms: number };
+  }[];
+  if (one!.status !== 'completed' || one!.diagnostics.run_digest !== two!.diagnostics.run_digest)
+    throw new Error('the two runs differ');
 
   console.log(`${touchpoints} touchpoints, ${one!.diagnostics.journeys} journeys`);
   console.log(`file to stored, through the door    ${seconds(stored.tookMs)}`);
-  console.log(`stored to causal result             ${seconds(first.tookMs)}, again ${seconds(second.tookMs)}; same digest`);
-  console.log(`memory of all processes, MB         idle ${megabytes(idleBytes)}, peak while uploading ${megabytes(uploadPeakBytes)}, peak of all ${megabytes(peakBytes)}`);
+  console.log(
+    `stored to causal result             ${seconds(first.tookMs)}, again ${seconds(second.tookMs)}; same digest`,
+  );
+  console.log(
+    `memory of all processes, MB         idle ${megabytes(idleBytes)}, peak while uploading ` +
+      `${megabytes(uploadPeakBytes)}, peak of all ${megabytes(peakBytes)}`,
+  );
 } finally {
   clearInterval(sampler);
   const ended = new Promise((resolve) => service.once('exit', resolve));
@@ -73,21 +91,40 @@ function serviceBytes(): number {
 
 async function untilReady(): Promise<void> {
   for (;;) {
-    const ready = await fetch(`${ROOT}/readyz`).then((response) => response.ok, () => false);
+    const ready = await fetch(`${ROOT}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
     if (ready) return;
     if (service.exitCode !== null) throw new Error('the service did not start');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
-function send(path: string, body: unknown, key?: string, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
+function send(
+  path: string,
+  body: unknown,
+  key?: string,
+  headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
   return sendBody(path, JSON.stringify(body), 'application/json', key, headers);
 }
 
-async function sendBody(path: string, body: unknown, contentType: string, key?: string, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
+async function sendBody(
+  path: string,
+  body: unknown,
+  contentType: string,
+  key?: string,
+  headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
   const request = {
     method: 'POST',
-    headers: { 'content-type': contentType, 'x-nonce': randomUUID(), ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    headers: {
+      'content-type': contentType,
+      'x-nonce': randomUUID(),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
     body: body as NonNullable<RequestInit['body']>,
     duplex: 'half',
   };

@@ -22,17 +22,35 @@ const dataDir = await mkdtemp(join(tmpdir(), 'liftgraph-bench-'));
 const endDate = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 const startDate = new Date(Date.parse(endDate) - (SHOP_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
 const files = await generateShop({ directory: join(dataDir, 'shop'), seed: 1, endDate, users: SHOPPERS });
-const running = await startAll(loadConfig({ LIFTGRAPH_DATA_DIR: dataDir, PORT: String(PORT), LOG_LEVEL: 'warn' }), createLogger({ level: 'warn', format: 'json' }));
+const running = await startAll(
+  loadConfig({ LIFTGRAPH_DATA_DIR: dataDir, PORT: String(PORT), LOG_LEVEL: 'warn' }),
+  createLogger({ level: 'warn', format: 'json' }),
+);
 try {
-  const key = String((await send('POST', '/agents/register', { name: 'bench-agent', operator_id: randomUUID() })).api_key);
-  const source = String((await send('POST', '/data-sources/connect', { type: 'csv_upload', credentials: { content: readFileSync(files.events, 'utf8') } }, key)).data_source_id);
+  const key = String(
+    (await send('POST', '/agents/register', { name: 'bench-agent', operator_id: randomUUID() })).api_key,
+  );
+  const source = String(
+    (
+      await send(
+        'POST',
+        '/data-sources/connect',
+        { type: 'csv_upload', credentials: { content: readFileSync(files.events, 'utf8') } },
+        key,
+      )
+    ).data_source_id,
+  );
   const request = { data_source_id: source, date_range: [startDate, endDate] };
-  const touches = (await send('POST', '/attribution', request, key)) as unknown as { diagnostics: { touches: number; elapsed_ms: number } };
+  const touches = (await send('POST', '/attribution', request, key)) as unknown as {
+    diagnostics: { touches: number; elapsed_ms: number };
+  };
 
   const analyses = await timed(() => send('POST', '/attribution', request, key));
   const reads = await timed(() => send('GET', '/data-sources', undefined, key));
   const writes = await timed(() => send('POST', '/data-sources/connect', { type: 'csv_upload', credentials: {} }, key));
-  console.log(`${touches.diagnostics.touches} touchpoints, ${RUNS} runs after ${WARM_UP} to warm up; milliseconds, median (p95)`);
+  console.log(
+    `${touches.diagnostics.touches} touchpoints, ${RUNS} runs after ${WARM_UP} to warm up; milliseconds, median (p95)`,
+  );
   console.log(`analysis, request to result   ${shown(analyses)}`);
   console.log(`one read through the door     ${shown(reads)}`);
   console.log(`one committed write           ${shown(writes)}`);
@@ -46,7 +64,11 @@ process.exit(0);
 async function send(method: string, path: string, body?: unknown, key?: string): Promise<Record<string, unknown>> {
   const response = await fetch(`http://127.0.0.1:${PORT}/v1${path}`, {
     method,
-    headers: { 'content-type': 'application/json', 'x-nonce': randomUUID(), ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    headers: {
+      'content-type': 'application/json',
+      'x-nonce': randomUUID(),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = (await response.json()) as Record<string, unknown>;

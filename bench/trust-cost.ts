@@ -12,7 +12,12 @@ import { startEmbeddedClickHouse } from '../platform/clickhouse/embedded-server.
 import { newUuid } from '../platform/identifiers.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
 import { recordEnvelope } from '../services/trust/envelope.ts';
-import { analyze, runOptionsOf, seedOf, type RunParameters } from '../subgraphs/attribution/analysis/attributions/analyze.ts';
+import {
+  analyze,
+  runOptionsOf,
+  seedOf,
+  type RunParameters,
+} from '../subgraphs/attribution/analysis/attributions/analyze.ts';
 import { measureEvidence, type AssessableRun } from '../subgraphs/attribution/analysis/attributions/assess-trust.ts';
 import type { ModelOutcomes } from '../subgraphs/attribution/analysis/attributions/compose-figures.ts';
 import { loadRunData } from '../subgraphs/attribution/analysis/attributions/load-run-data.ts';
@@ -50,15 +55,46 @@ try {
     const options = { clickhouse, room, source, uploadId: newUuid(Date.now()), mediaType: 'text/csv', now: new Date() };
     await ingestRecords(await room.inPlace(source.accountId, file, (await stat(file)).size), options);
   }
-  const { days: recordedDays, parts: recordedParts } = await measureSource(clickhouse, () => new Date())(source.accountId, source.dataSourceId);
+  const { days: recordedDays, parts: recordedParts } = await measureSource(clickhouse, () => new Date())(
+    source.accountId,
+    source.dataSourceId,
+  );
 
-  const query = { ...source, startDate: DATE_RANGE[0], endDate: DATE_RANGE[1], lookbackDays: 30, conversionEvent: 'purchase', now: new Date(), verifiedParts: recordedParts };
-  const parameters: RunParameters = {
-    model: 'causal', rangeStartS: Date.parse(DATE_RANGE[0]) / 1000, rangeEndS: Date.parse(DATE_RANGE[1]) / 1000 + 86_400, lookbackS: 30 * 86_400,
-    granularity: 'daily', confidenceLevel: 0.95, markovOrder: 1, baselineChannels: ['direct', 'organic*'], currency: 'EUR', seed: 'bench',
+  const query = {
+    ...source,
+    startDate: DATE_RANGE[0],
+    endDate: DATE_RANGE[1],
+    lookbackDays: 30,
+    conversionEvent: 'purchase',
+    now: new Date(),
+    verifiedParts: recordedParts,
   };
-  const services = { pool, onProgress: () => undefined, signal: new AbortController().signal, clockMs: () => performance.now(), startedMs: 0 };
-  const provenance = { measuredAt: new Date(), recordedDays, lastArrival: new Date(), syncIntervalS: 86_400, citationReliability: 0 };
+  const parameters: RunParameters = {
+    model: 'causal',
+    rangeStartS: Date.parse(DATE_RANGE[0]) / 1000,
+    rangeEndS: Date.parse(DATE_RANGE[1]) / 1000 + 86_400,
+    lookbackS: 30 * 86_400,
+    granularity: 'daily',
+    confidenceLevel: 0.95,
+    markovOrder: 1,
+    baselineChannels: ['direct', 'organic*'],
+    currency: 'EUR',
+    seed: 'bench',
+  };
+  const services = {
+    pool,
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+    clockMs: () => performance.now(),
+    startedMs: 0,
+  };
+  const provenance = {
+    measuredAt: new Date(),
+    recordedDays,
+    lastArrival: new Date(),
+    syncIntervalS: 86_400,
+    citationReliability: 0,
+  };
 
   const withEnvelope = async (): Promise<AssessableRun> => {
     const data = await loadRunData(clickhouse)(query, () => undefined, services.signal);
@@ -77,10 +113,19 @@ try {
   const known = await withEnvelope();
   const without = async (): Promise<void> => {
     const [{ paths, totals, followed }] = await Promise.all([
-      loadJourneys(clickhouse, { ...source, dateRange: DATE_RANGE, lookbackDays: query.lookbackDays, conversionEvent: query.conversionEvent }),
+      loadJourneys(clickhouse, {
+        ...source,
+        dateRange: DATE_RANGE,
+        lookbackDays: query.lookbackDays,
+        conversionEvent: query.conversionEvent,
+      }),
       sourceSpend(clickhouse, source, DATE_RANGE),
     ]);
-    await analyze({ ...known, paths, totals, events: followed?.events ?? null, observedUntilS: followed?.observedUntilS ?? 0 }, parameters, services);
+    await analyze(
+      { ...known, paths, totals, events: followed?.events ?? null, observedUntilS: followed?.observedUntilS ?? 0 },
+      parameters,
+      services,
+    );
   };
 
   const bare: Cost[] = [];
@@ -92,26 +137,63 @@ try {
   const options = runOptionsOf(known, parameters);
   const seed = seedOf(parameters);
   const weights = { markov: 0.3, shapley: 0.3, dominance: 0, rwa: 0, prav: 0.4 };
-  const factsOf = (countsTouches: boolean) => new JourneyStore(clickhouse, { ...source, dateRange: DATE_RANGE, lookbackDays: query.lookbackDays, conversionEvent: query.conversionEvent, countsTouches }).facts();
+  const factsOf = (countsTouches: boolean) =>
+    new JourneyStore(clickhouse, {
+      ...source,
+      dateRange: DATE_RANGE,
+      lookbackDays: query.lookbackDays,
+      conversionEvent: query.conversionEvent,
+      countsTouches,
+    }).facts();
   const parts = {
     'facts of the source': () => factsOf(false),
     'the same with touches counted': () => factsOf(true),
-    'other rows counted': () => countStoredRows(clickhouse, { ...source, dateRange: DATE_RANGE, conversionEvent: query.conversionEvent }, Promise.resolve({ touches: new Map(), cost: new Map() })),
-    'journeys walked': () => pool.run('evidence', { paths: known.paths, events: known.events, rangeStartS: options.rangeStartS, rangeEndS: options.rangeEndS, lookbackS: options.lookbackS, preceding: known.stored.preceding, seed }),
+    'other rows counted': () =>
+      countStoredRows(
+        clickhouse,
+        { ...source, dateRange: DATE_RANGE, conversionEvent: query.conversionEvent },
+        Promise.resolve({ touches: new Map(), cost: new Map() }),
+      ),
+    'journeys walked': () =>
+      pool.run('evidence', {
+        paths: known.paths,
+        events: known.events,
+        rangeStartS: options.rangeStartS,
+        rangeEndS: options.rangeEndS,
+        lookbackS: options.lookbackS,
+        preceding: known.stored.preceding,
+        seed,
+      }),
     'rows hashed in the store': () => storedDays(clickhouse, source, { deduplicated: false, now: query.now }),
-    'sensitivity on a sample': () => pool.run('sensitivity', { paths: known.paths, events: known.events, options, model: 'causal', weights, seed }),
+    'sensitivity on a sample': () =>
+      pool.run('sensitivity', { paths: known.paths, events: known.events, options, model: 'causal', weights, seed }),
   };
-  console.log(`${touchpoints} touchpoints, ${known.totals.journeys} journeys; ${evidence!.claims.filter(({ verified }) => verified).length} of ${evidence!.claims.length} claims verified`);
+  console.log(
+    `${touchpoints} touchpoints, ${known.totals.journeys} journeys; ` +
+      `${evidence!.claims.filter(({ verified }) => verified).length} of ${evidence!.claims.length} claims verified`,
+  );
   console.log(`                                    wall clock   processor (median of ${ROUNDS} pairs)`);
-  const show = (name: string, { wallMs, cpuMs: busyMs }: Cost) => console.log(`${name.padEnd(36)}${seconds(wallMs).padEnd(13)}${seconds(busyMs)}`);
+  const show = (name: string, { wallMs, cpuMs: busyMs }: Cost) =>
+    console.log(`${name.padEnd(36)}${seconds(wallMs).padEnd(13)}${seconds(busyMs)}`);
   show('the run without the envelope', medianCost(bare));
   show('the run with it', medianCost(whole));
-  const more = whole.map((cost, round) => ({ wallMs: cost.wallMs / bare[round]!.wallMs - 1, cpuMs: cost.cpuMs / bare[round]!.cpuMs - 1 }));
-  console.log(`${'the envelope'.padEnd(36)}${percent(medianCost(more).wallMs).padEnd(13)}${percent(medianCost(more).cpuMs)}`);
-  for (const [name, part] of Object.entries(parts)) show(`  ${name} `, medianCost([await costOf(part), await costOf(part), await costOf(part)]));
+  const more = whole.map((cost, round) => ({
+    wallMs: cost.wallMs / bare[round]!.wallMs - 1,
+    cpuMs: cost.cpuMs / bare[round]!.cpuMs - 1,
+  }));
+  console.log(
+    `${'the envelope'.padEnd(36)}${percent(medianCost(more).wallMs).padEnd(13)}${percent(medianCost(more).cpuMs)}`,
+  );
+  for (const [name, part] of Object.entries(parts))
+    show(`  ${name} `, medianCost([await costOf(part), await costOf(part), await costOf(part)]));
   const gone = { source: null, changedDays: new Set<string>() };
-  console.log(`envelope of an estimate, each       ${microseconds(() => presentTrust(shown!.evidence, shown!.figures, gone, new Date(0), '2026-02-01'))} µs`);
-  console.log(`envelope of a record, each          ${microseconds(() => recordEnvelope(1, new Date(0), '2026-02-01'))} µs`);
+  console.log(
+    `envelope of an estimate, each       ` +
+      `${microseconds(() => presentTrust(shown!.evidence, shown!.figures, gone, new Date(0), '2026-02-01'))} µs`,
+  );
+  console.log(
+    `envelope of a record, each          ${microseconds(() => recordEnvelope(1, new Date(0), '2026-02-01'))} µs`,
+  );
 } finally {
   await pool.close();
   await clickhouse.close();
@@ -154,12 +236,17 @@ function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-/** Processor time of this process, all threads, and of its children: the engine. What other programs do at the same time hardly shows in it. */
+/**
+ * Processor time of this process, all threads, and of its children: the engine. What other programs do at the same time
+ * hardly shows in it.
+ */
 function cpuMs(): number {
   const own = process.cpuUsage();
   const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
   const ticks = children.reduce((sum, pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
     return sum + Number(fields[11]) + Number(fields[12]);
   }, 0);
   return (own.user + own.system) / 1000 + ticks * MS_PER_TICK;

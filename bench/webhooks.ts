@@ -24,8 +24,8 @@ import { createLogger } from '../platform/telemetry/logs.ts';
 import { KeyVault } from '../services/trust/key-vault.ts';
 
 /**
- * How long after its commit an event is first sent, at a steady pace, and how many a second one process relays, sends and
- * settles when many wait. To a receiver in the same process, four webhooks, each event for one of them.
+ * How long after its commit an event is first sent, at a steady pace, and how many a second one process relays, sends
+ * and settles when many wait. To a receiver in the same process, four webhooks, each event for one of them.
  *   npm run bench webhooks [events a second, default 40]
  */
 const perSecond = Number(process.argv[2] ?? 40);
@@ -40,7 +40,14 @@ chmodSync(folder, 0o711);
 const logger = createLogger({ level: 'warn', format: 'pretty' });
 const postgres = await startEmbeddedPostgres({ dataDir: folder, logger });
 await migrate({ ownerUrl: postgres.ownerUrl, owners: [pubSubOwner, eventsOwner] });
-const database = await openDatabase({ url: postgres.applicationUrl, entities: [], applicationName: 'bench', poolMax: 16, logger, timeoutMs: 60_000 });
+const database = await openDatabase({
+  url: postgres.applicationUrl,
+  entities: [],
+  applicationName: 'bench',
+  poolMax: 16,
+  logger,
+  timeoutMs: 60_000,
+});
 const pubSub = await createPubSub({ url: postgres.applicationUrl, database, logger });
 const secrets = new EndpointSecrets(new KeyVault('a secret of the bench, which nobody else uses'));
 const caller = createCaller({ allowPrivate: true, timeoutMs: 15_000, maxResponseBytes: 1_024 });
@@ -61,19 +68,48 @@ for (let index = 0; index < WEBHOOKS; index += 1) {
   const id = newUuid();
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/${index}`;
   await database.asTenant(scope, (em) =>
-    insertEndpoint(em, { id, kind: 'webhook', accountId, environment: 'live', workspaceId: null, url, events: [TYPES[index]!], scopes: [], metadata: {}, sealedSecret: secrets.seal(newWebhookSecret(), id), secretPrefix: '…', apiVersion: '2026-02-01' }),
+    insertEndpoint(em, {
+      id,
+      kind: 'webhook',
+      accountId,
+      environment: 'live',
+      workspaceId: null,
+      url,
+      events: [TYPES[index]!],
+      scopes: [],
+      metadata: {},
+      sealedSecret: secrets.seal(newWebhookSecret(), id),
+      secretPrefix: '…',
+      apiVersion: '2026-02-01',
+    }),
   );
 }
 const happen = (index: number): Promise<unknown> => {
   const type = TYPES[index % WEBHOOKS]!;
-  return database.asTenant(scope, (em) => recordEvent(em, pubSub, { accountId, environment: 'live', type, subject: newUuid(), data: EVENT_CATALOGUE[type].example }));
+  return database.asTenant(scope, (em) =>
+    recordEvent(em, pubSub, {
+      accountId,
+      environment: 'live',
+      type,
+      subject: newUuid(),
+      data: EVENT_CATALOGUE[type].example,
+    }),
+  );
 };
 const arrived = async (count: number): Promise<void> => {
   while (delaysMs.length < count) await sleep(5);
 };
 
 let relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger });
-let worker = startDeliveryWorker({ database, pubSub, caller, secrets, leaseMs: 20_000, logger, clock: () => new Date() });
+let worker = startDeliveryWorker({
+  database,
+  pubSub,
+  caller,
+  secrets,
+  leaseMs: 20_000,
+  logger,
+  clock: () => new Date(),
+});
 const startedMs = performance.now();
 const recorded: Promise<unknown>[] = [];
 for (let index = 0; index < STEADY; index += 1) {
@@ -84,18 +120,25 @@ await Promise.all(recorded);
 await arrived(STEADY);
 const sorted = delaysMs.splice(0).toSorted((one, other) => one - other);
 const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
-process.stdout.write(`event to first attempt, ${perSecond} events a second: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, p99 ${at(0.99)} ms (target: p95 ≤ ${TARGET_P95_MS} ms)\n`);
+process.stdout.write(
+  `event to first attempt, ${perSecond} events a second: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, p99 ${at(0.99)} ms ` +
+    `(target: p95 ≤ ${TARGET_P95_MS} ms)\n`,
+);
 
 await Promise.all([relay.close(), worker.close()]);
 const SIDE_BY_SIDE = 8;
-for (let index = 0; index < BURST; index += SIDE_BY_SIDE) await Promise.all(Array.from({ length: SIDE_BY_SIDE }, (_, offset) => happen(index + offset)));
+for (let index = 0; index < BURST; index += SIDE_BY_SIDE)
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, (_, offset) => happen(index + offset)));
 const burstMs = performance.now();
 const cpuBefore = process.cpuUsage();
 relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger });
 worker = startDeliveryWorker({ database, pubSub, caller, secrets, leaseMs: 20_000, logger, clock: () => new Date() });
 await arrived(BURST);
 const { user, system } = process.cpuUsage(cpuBefore);
-process.stdout.write(`a backlog of ${BURST.toLocaleString('en')}: ${Math.round(BURST / ((performance.now() - burstMs) / 1_000))} events a second by one process, ${((user + system) / 1_000 / BURST).toFixed(2)} ms of its CPU each\n`);
+process.stdout.write(
+  `a backlog of ${BURST.toLocaleString('en')}: ${Math.round(BURST / ((performance.now() - burstMs) / 1_000))} events ` +
+    `a second by one process, ${((user + system) / 1_000 / BURST).toFixed(2)} ms of its CPU each\n`,
+);
 
 await Promise.all([relay.close(), worker.close()]);
 await caller.close();

@@ -15,12 +15,17 @@ export interface PathTable {
   readonly value: Float64Array;
   /** journeys without a conversion per path */
   readonly nulls: Float64Array;
-  /** Σ of squared order values per path, where they are known; intervals take the orders of a path as equal otherwise */
+  /**
+   * Σ of squared order values per path, where they are known; intervals take the orders of a path as equal otherwise
+   */
   readonly valueSquares?: Float64Array;
   readonly soundness?: Soundness;
 }
 
-/** One entry on shared memory: 1 once a task has found the table sound, so that others, on whatever thread, need not look again. Who changes a table gives it a new one. */
+/**
+ * One entry on shared memory: 1 once a task has found the table sound, so that others, on whatever thread, need not
+ * look again. Who changes a table gives it a new one.
+ */
 export type Soundness = Int32Array;
 
 /**
@@ -53,7 +58,8 @@ export interface EventCampaigns {
 }
 
 /** Typed arrays on shared memory, so that a table goes to the compute threads without a copy. */
-export const sharedUint8 = (length: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(length));
+export const sharedUint8 = (length: number): Uint8Array<SharedArrayBuffer> =>
+  new Uint8Array(new SharedArrayBuffer(length));
 export const sharedUint16 = (length: number): Uint16Array<SharedArrayBuffer> =>
   new Uint16Array(new SharedArrayBuffer(length * Uint16Array.BYTES_PER_ELEMENT));
 export const sharedUint32 = (length: number): Uint32Array<SharedArrayBuffer> =>
@@ -64,7 +70,10 @@ export const sharedFloat64 = (length: number): Float64Array<SharedArrayBuffer> =
 export const notYetFoundSound = (): Soundness => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /** What `faultOf` finds, looked for unless the table is known to be sound. */
-export function faultUnlessSound<Table extends { readonly soundness?: Soundness }>(table: Table, faultOf: (table: Table) => string | null): string | null {
+export function faultUnlessSound<Table extends { readonly soundness?: Soundness }>(
+  table: Table,
+  faultOf: (table: Table) => string | null,
+): string | null {
   const { soundness } = table;
   if (soundness !== undefined && Atomics.load(soundness, 0) === 1) return null;
   const fault = faultOf(table);
@@ -78,8 +87,10 @@ function faultOfChannels(channels: readonly string[]): string | null {
 }
 
 function faultOfBounds(name: string, starts: Uint32Array, end: number): string | null {
-  if (starts.length === 0 || starts[0] !== 0 || starts[starts.length - 1] !== end) return `${name} does not span the table`;
-  for (let i = 1; i < starts.length; i++) if (starts[i]! < starts[i - 1]!) return `${name} goes backwards at entry ${i}`;
+  if (starts.length === 0 || starts[0] !== 0 || starts[starts.length - 1] !== end)
+    return `${name} does not span the table`;
+  for (let i = 1; i < starts.length; i++)
+    if (starts[i]! < starts[i - 1]!) return `${name} goes backwards at entry ${i}`;
   return null;
 }
 
@@ -89,17 +100,25 @@ export function faultOfPathTable(table: PathTable): string | null {
   const paths = offsets.length - 1;
   const shape = faultOfChannels(channels) ?? faultOfBounds('offsets', offsets, steps.length);
   if (shape !== null) return shape;
-  if (conversions.length !== paths || value.length !== paths || nulls.length !== paths || (valueSquares?.length ?? paths) !== paths) return 'the columns differ in length';
+  if (
+    conversions.length !== paths ||
+    value.length !== paths ||
+    nulls.length !== paths ||
+    (valueSquares?.length ?? paths) !== paths
+  )
+    return 'the columns differ in length';
   const known = channels.length;
   for (let i = 0; i < steps.length; i++) if (steps[i]! >= known) return `step ${i} names a channel that does not exist`;
   for (let p = 0; p < paths; p++) {
     const converted = conversions[p]!;
     const lost = nulls[p]!;
     // The comparisons are written so that NaN fails them too.
-    if (!(converted >= 0 && lost >= 0 && converted + lost < Number.MAX_SAFE_INTEGER)) return `path ${p} has an impossible count`;
+    if (!(converted >= 0 && lost >= 0 && converted + lost < Number.MAX_SAFE_INTEGER))
+      return `path ${p} has an impossible count`;
     if (!Number.isFinite(value[p]!)) return `path ${p} has a revenue that is not a number`;
   }
-  for (let p = 0; p < (valueSquares?.length ?? 0); p++) if (!Number.isFinite(valueSquares![p]!)) return `path ${p} has order values that are not numbers`;
+  for (let p = 0; p < (valueSquares?.length ?? 0); p++)
+    if (!Number.isFinite(valueSquares![p]!)) return `path ${p} has order values that are not numbers`;
   return null;
 }
 
@@ -109,7 +128,8 @@ export function faultOfEventTable(table: EventTable): string | null {
   const shape = faultOfChannels(channels) ?? faultOfBounds('userStart', userStart, timeS.length);
   if (shape !== null) return shape;
   const events = timeS.length;
-  if (channel.length !== events || conversion.length !== events || userHash.length !== userStart.length - 1) return 'the columns differ in length';
+  if (channel.length !== events || conversion.length !== events || userHash.length !== userStart.length - 1)
+    return 'the columns differ in length';
   let conversions = 0;
   for (let user = 0; user < userHash.length; user++) {
     let previous = -Infinity;
@@ -117,10 +137,12 @@ export function faultOfEventTable(table: EventTable): string | null {
       if (!(timeS[i]! >= previous && timeS[i]! < Infinity)) return `event ${i} is out of order or has no time`;
       previous = timeS[i]!;
       conversions += conversion[i]!;
-      if (channel[i]! >= channels.length && !(channel[i] === NO_CHANNEL && conversion[i] === 1)) return `event ${i} names a channel that does not exist`;
+      if (channel[i]! >= channels.length && !(channel[i] === NO_CHANNEL && conversion[i] === 1))
+        return `event ${i} names a channel that does not exist`;
     }
   }
   if (conversions !== value.length) return `${value.length} values were given for ${conversions} conversions`;
-  for (let i = 0; i < conversions; i++) if (!Number.isFinite(value[i]!)) return `conversion ${i} has a revenue that is not a number`;
+  for (let i = 0; i < conversions; i++)
+    if (!Number.isFinite(value[i]!)) return `conversion ${i} has a revenue that is not a number`;
   return null;
 }

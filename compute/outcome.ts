@@ -14,7 +14,10 @@ export type FailureCode =
   /** a defect of ours */
   | 'failed';
 
-/** Why a task gave no answer: `code` for programs, `message` for people. Failures are returned, since error classes do not survive the way between threads. */
+/**
+ * Why a task gave no answer: `code` for programs, `message` for people. Failures are returned, since error classes do
+ * not survive the way between threads.
+ */
 export interface Failure {
   readonly ok: false;
   readonly code: FailureCode;
@@ -60,9 +63,9 @@ export interface PathTotals {
 }
 
 /**
- * Confidence in one channel's credit, 0 … 1: 1 / (1 + width/T + 2·sd), with the width of its interval, the credited total T and
- * the population standard deviation of its share over the models that can be compared (Markov, Shapley, PRAV). 0 where T is not
- * positive: there is nothing to be sure of.
+ * Confidence in one channel's credit, 0 … 1: 1 / (1 + width/T + 2·sd), with the width of its interval, the credited
+ * total T and the population standard deviation of its share over the models that can be compared (Markov, Shapley,
+ * PRAV). 0 where T is not positive: there is nothing to be sure of.
  */
 export function creditConfidence(width: number, total: number, shares: readonly number[]): number {
   if (!(total > 0)) return 0;

@@ -57,21 +57,26 @@ export interface ComputePool extends TaskRunner {
 }
 
 /**
- * Room for young objects per thread; V8's own choice grows to 128 MB each and is kept for ever. The models work on typed
- * arrays, which lie outside, and are no slower for it.
+ * Room for young objects per thread; V8's own choice grows to 128 MB each and is kept for ever. The models work on
+ * typed arrays, which lie outside, and are no slower for it.
  */
 const YOUNG_GENERATION_MB = 16;
 /**
- * Large tasks and the others have turns of their own, for `threads` at a time each. One thread more than that is never a
- * large task's: while these have all the others, small ones go on there, and the machine shares its cores out.
+ * Large tasks and the others have turns of their own, for `threads` at a time each. One thread more than that is never
+ * a large task's: while these have all the others, small ones go on there, and the machine shares its cores out.
  */
 const SPARE_THREADS = 1;
 
 /** The thread's file sits beside this one and has the same extension: .ts in a checkout, .js when built. */
-const workerFile = (): string => fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
+const workerFile = (): string =>
+  fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
 /** A pool of `threads` threads; beyond `maxQueue` waiting tasks of a tenant, `run` answers with a Failure. */
-export function createComputePool({ threads = availableParallelism(), maxQueue = 256, onAnswered }: ComputePoolOptions = {}): ComputePool {
+export function createComputePool({
+  threads = availableParallelism(),
+  maxQueue = 256,
+  onAnswered,
+}: ComputePoolOptions = {}): ComputePool {
   const piscina = new Piscina({
     filename: workerFile(),
     name: 'execute',
@@ -89,9 +94,17 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
   const open = new Set<OpenTask>();
   let closed = false;
 
-  const execute = async <Name extends TaskName>(owner: Owner, name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls): Promise<TaskOutcome<Name>> => {
+  const execute = async <Name extends TaskName>(
+    owner: Owner,
+    name: Name,
+    input: TaskInput<Name>,
+    { onProgress, cancel }: RunControls,
+  ): Promise<TaskOutcome<Name>> => {
     if (closed) return failure('unavailable', 'The compute pool is closed.');
-    const task: OpenTask = { state: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), leaveQueue: new AbortController() };
+    const task: OpenTask = {
+      state: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+      leaveQueue: new AbortController(),
+    };
     const onCancel = (): void => end(task);
     open.add(task);
     cancel?.addEventListener('abort', onCancel, { once: true });
@@ -102,7 +115,10 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
       return await runOnThread(task.state, name, input, onProgress);
     } catch (error) {
       if (task.leaveQueue.signal.aborted) return failure('cancelled', 'The task was cancelled.');
-      const reason = error instanceof CrowdedTurnsError ? 'the queue is full' : String(error instanceof Error ? error.message : error);
+      const reason =
+        error instanceof CrowdedTurnsError
+          ? 'the queue is full'
+          : String(error instanceof Error ? error.message : error);
       return failure('unavailable', `The compute pool could not run the task: ${reason}`);
     } finally {
       release?.();
@@ -111,7 +127,12 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     }
   };
 
-  const runOnThread = async <Name extends TaskName>(state: Int32Array, name: Name, input: TaskInput<Name>, onProgress: RunControls['onProgress']): Promise<TaskOutcome<Name>> => {
+  const runOnThread = async <Name extends TaskName>(
+    state: Int32Array,
+    name: Name,
+    input: TaskInput<Name>,
+    onProgress: RunControls['onProgress'],
+  ): Promise<TaskOutcome<Name>> => {
     const { port1: ours, port2: theirs } = new MessageChannel();
     let answered = false;
     const report = (fraction: unknown): void => {
@@ -122,7 +143,8 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     const order: WorkOrder<Name> = { name, input, progress: theirs, state };
     try {
       const outcome: TaskOutcome<Name> = await piscina.run(order, { transferList: [theirs] });
-      for (let left = receiveMessageOnPort(ours); left !== undefined; left = receiveMessageOnPort(ours)) report(left.message);
+      for (let left = receiveMessageOnPort(ours); left !== undefined; left = receiveMessageOnPort(ours))
+        report(left.message);
       return outcome;
     } finally {
       answered = true;
@@ -130,7 +152,12 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     }
   };
 
-  const runFor = async <Name extends TaskName>(owner: Owner, name: Name, input: TaskInput<Name>, controls: RunControls = {}): Promise<TaskOutcome<Name>> => {
+  const runFor = async <Name extends TaskName>(
+    owner: Owner,
+    name: Name,
+    input: TaskInput<Name>,
+    controls: RunControls = {},
+  ): Promise<TaskOutcome<Name>> => {
     const startedMs = performance.now();
     const outcome = await execute(owner, name, input, controls);
     onAnswered?.(name, outcome.ok ? 'ok' : outcome.code, performance.now() - startedMs);
@@ -139,12 +166,24 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
 
   return {
     run: (name, input, controls) => runFor(NOBODY, name, input, controls),
-    of: (tenant, isLarge = false) => ({ run: (name, input, controls) => runFor({ tenant, isLarge }, name, input, controls) }),
+    of: (tenant, isLarge = false) => ({
+      run: (name, input, controls) => runFor({ tenant, isLarge }, name, input, controls),
+    }),
     warm: async () => {
       const arrived = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-      await Promise.all(Array.from({ length: threads + SPARE_THREADS }, () => piscina.run({ arrived, threads: threads + SPARE_THREADS }, { name: 'warm' })));
+      await Promise.all(
+        Array.from({ length: threads + SPARE_THREADS }, () =>
+          piscina.run({ arrived, threads: threads + SPARE_THREADS }, { name: 'warm' }),
+        ),
+      );
     },
-    stats: () => ({ threads: Math.min(threads, piscina.threads.length), queued: waiting(), running: open.size - waiting(), completed: piscina.completed, utilization: piscina.utilization }),
+    stats: () => ({
+      threads: Math.min(threads, piscina.threads.length),
+      queued: waiting(),
+      running: open.size - waiting(),
+      completed: piscina.completed,
+      utilization: piscina.utilization,
+    }),
     close: async () => {
       closed = true;
       for (const task of open) end(task);

@@ -38,7 +38,9 @@ export interface PathsInput {
   readonly paths: PathTable;
   /** of the intervals; 0.95 */
   readonly confidenceLevel?: number;
-  /** of the random groups behind the intervals, and of the orderings that dominance samples above 20 varying channels; 1 */
+  /**
+   * of the random groups behind the intervals, and of the orderings that dominance samples above 20 varying channels; 1
+   */
   readonly seed?: number;
 }
 
@@ -84,8 +86,12 @@ const withPaths = <Result>(paths: PathTable, run: () => Result | Failure): Resul
   const fault = faultUnlessSound(paths, faultOfPathTable);
   return fault === null ? run() : failure('invalid_input', `Path table: ${fault}.`);
 };
-const replicated = <Result>({ paths, confidenceLevel = DEFAULT_RUN_PARAMETERS.confidenceLevel, seed = 1 }: PathsInput, run: (replication: Replication) => Result | Failure): Result | Failure => {
-  if (!(confidenceLevel > 0 && confidenceLevel < 1)) return failure('invalid_input', 'confidenceLevel lies between 0 and 1.');
+const replicated = <Result>(
+  { paths, confidenceLevel = DEFAULT_RUN_PARAMETERS.confidenceLevel, seed = 1 }: PathsInput,
+  run: (replication: Replication) => Result | Failure,
+): Result | Failure => {
+  if (!(confidenceLevel > 0 && confidenceLevel < 1))
+    return failure('invalid_input', 'confidenceLevel lies between 0 and 1.');
   return withPaths(paths, () => run({ confidenceLevel, seed }));
 };
 const withEvents = <Result>(events: EventTable, run: () => Result | Failure): Result | Failure => {
@@ -94,14 +100,28 @@ const withEvents = <Result>(events: EventTable, run: () => Result | Failure): Re
 };
 
 const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint: Checkpoint) => TaskOutcome<Name> } = {
-  markov: (input, checkpoint) => replicated(input, (replication) => runMarkov(input.paths, input.order, replication, checkpoint)),
+  markov: (input, checkpoint) =>
+    replicated(input, (replication) => runMarkov(input.paths, input.order, replication, checkpoint)),
   shapley: (input, checkpoint) => replicated(input, (replication) => runShapley(input.paths, replication, checkpoint)),
-  dominance: (input, checkpoint) => replicated(input, (replication) => runDominance(input.paths, replication, checkpoint)),
-  rwa: (input, checkpoint) => replicated(input, (replication) => runRelativeWeights(input.paths, replication, checkpoint)),
+  dominance: (input, checkpoint) =>
+    replicated(input, (replication) => runDominance(input.paths, replication, checkpoint)),
+  rwa: (input, checkpoint) =>
+    replicated(input, (replication) => runRelativeWeights(input.paths, replication, checkpoint)),
   prav: ({ events, options, segments }, checkpoint) =>
     events === null
-      ? failure('insufficient_data', 'This source holds aggregated paths. PRAV needs touchpoints of single users: upload events or touchpoints with a user id.')
-      : withEvents(events, () => runPrav(events, options, (segments ?? []).map((each) => ('ofDay' in each ? periodSegments(events, options, each) : each)), checkpoint)),
+      ? failure(
+          'insufficient_data',
+          'This source holds aggregated paths. PRAV needs touchpoints of single users: upload events or touchpoints ' +
+            'with a user id.',
+        )
+      : withEvents(events, () =>
+          runPrav(
+            events,
+            options,
+            (segments ?? []).map((each) => ('ofDay' in each ? periodSegments(events, options, each) : each)),
+            checkpoint,
+          ),
+        ),
   comparison: (input, checkpoint) =>
     'events' in input
       ? withEvents(input.events, () => compareOnEvents(input.events, input.options, checkpoint))
@@ -123,11 +143,16 @@ function isFiniteThroughout(value: unknown): boolean {
 }
 
 /** Runs one task on this thread. Never throws: whatever goes wrong comes back as a Failure, and never a NaN. */
-export function runTask<Name extends TaskName>(name: Name, input: TaskInput<Name>, checkpoint: Checkpoint): TaskOutcome<Name> {
+export function runTask<Name extends TaskName>(
+  name: Name,
+  input: TaskInput<Name>,
+  checkpoint: Checkpoint,
+): TaskOutcome<Name> {
   try {
     checkpoint(0);
     const outcome = TASKS[name](input, checkpoint);
-    if (outcome.ok && !isFiniteThroughout(outcome)) return failure('out_of_range', 'The figures are too large to compute with.');
+    if (outcome.ok && !isFiniteThroughout(outcome))
+      return failure('out_of_range', 'The figures are too large to compute with.');
     return outcome;
   } catch (error) {
     if (error instanceof CancelledError) return failure('cancelled', error.message);

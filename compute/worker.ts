@@ -22,7 +22,12 @@ export interface WorkOrder<Name extends TaskName = TaskName> {
 const PROGRESS_STEP = 0.01;
 
 /** Thread entry. Loaded by Node itself with type stripping, so everything it imports is erasable TypeScript. */
-export function execute<Name extends TaskName>({ name, input, progress, state }: WorkOrder<Name>): TaskOutcome<Name> | Failure {
+export function execute<Name extends TaskName>({
+  name,
+  input,
+  progress,
+  state,
+}: WorkOrder<Name>): TaskOutcome<Name> | Failure {
   Atomics.compareExchange(state, 0, QUEUED, RUNNING);
   let reported = -PROGRESS_STEP;
   const outcome = runTask(name, input, (fraction) => {
@@ -37,14 +42,16 @@ export function execute<Name extends TaskName>({ name, input, progress, state }:
 }
 
 /**
- * V8 lets a thread gather hundreds of megabytes of garbage before it collects its old generation for the first time. A full
- * collection of what the models keep takes about ten milliseconds; this much of it comes together in some hundred tasks.
+ * V8 lets a thread gather hundreds of megabytes of garbage before it collects its old generation for the first time. A
+ * full collection of what the models keep takes about ten milliseconds; this much of it comes together in some hundred
+ * tasks.
  */
 const GARBAGE_BYTES = 2 * 1024 * 1024;
 let keptBytes = 0;
 
 function collectGarbage(): void {
-  // Only a process that was started with --expose-gc, as the launcher does, has it: V8's flags must not change while threads run.
+  // Only a process that was started with --expose-gc, as the launcher does, has it: V8's flags must not change while
+  // threads run.
   if (globalThis.gc === undefined || outlivingBytes() < keptBytes + GARBAGE_BYTES) return;
   globalThis.gc();
   keptBytes = outlivingBytes();

@@ -1,6 +1,10 @@
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
-import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
 import type { ExecutionResult } from 'graphql';
 import type { RequestContext } from '../schema/principal.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
@@ -9,7 +13,11 @@ import { publicRequests } from './public-request.ts';
 import { withCompletionErrors } from './value-completion.ts';
 
 /** Plans and executes operations on the supergraph over these upstreams, by the names of their subgraphs. */
-export function apolloGateway(supergraphSdl: string, dataSources: Readonly<Record<string, GraphQLDataSource>>, logger: Logger): ApolloGateway {
+export function apolloGateway(
+  supergraphSdl: string,
+  dataSources: Readonly<Record<string, GraphQLDataSource>>,
+  logger: Logger,
+): ApolloGateway {
   // Read by @apollo/gateway when a gateway is made.
   process.env['APOLLO_TELEMETRY_DISABLED'] = 'true';
   const gateway = new ApolloGateway({
@@ -21,7 +29,12 @@ export function apolloGateway(supergraphSdl: string, dataSources: Readonly<Recor
     logger,
   });
   const { executor } = gateway;
-  gateway.executor = async (request) => withCompletionErrors((await executor(request)) as ExecutionResult, (request.context as RequestContext).requestId, logger) as Awaited<ReturnType<typeof executor>>;
+  gateway.executor = async (request) =>
+    withCompletionErrors(
+      (await executor(request)) as ExecutionResult,
+      (request.context as RequestContext).requestId,
+      logger,
+    ) as Awaited<ReturnType<typeof executor>>;
   return gateway;
 }
 
@@ -36,7 +49,14 @@ export interface ApolloServerSetup {
 }
 
 /** Apollo Server with nothing on that the public could use against us; not started yet. */
-export function apolloServer({ gateway, introspection, maxTokens, plugins, errors, logger }: ApolloServerSetup): ApolloServer<RequestContext> {
+export function apolloServer({
+  gateway,
+  introspection,
+  maxTokens,
+  plugins,
+  errors,
+  logger,
+}: ApolloServerSetup): ApolloServer<RequestContext> {
   return new ApolloServer<RequestContext>({
     gateway,
     introspection,
@@ -49,7 +69,12 @@ export function apolloServer({ gateway, introspection, maxTokens, plugins, error
     persistedQueries: false,
     stopOnTerminationSignals: false,
     logger,
-    plugins: [...plugins, ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), ApolloServerPluginUsageReportingDisabled()],
+    plugins: [
+      ...plugins,
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
     formatError: (_formatted, error) => {
       const request = publicRequests.getStore();
       if (request !== undefined) return errors.present(error, request.context.requestId);

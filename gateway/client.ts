@@ -23,12 +23,20 @@ export interface GraphClient {
    * Runs a query or mutation and returns its data, camelCase as the graph has it.
    * @throws ProblemError for the first error of the answer, `internal_error` where the error is no problem of ours
    */
-  execute(name: string, variables: Readonly<Record<string, unknown>>, context: RequestContext): Promise<Record<string, unknown>>;
+  execute(
+    name: string,
+    variables: Readonly<Record<string, unknown>>,
+    context: RequestContext,
+  ): Promise<Record<string, unknown>>;
   /**
-   * Runs a subscription; each item is the data of one event. `return()` takes effect at once, also while `next()` waits.
-   * The iterator throws a ProblemError where the source refuses, breaks, or an event fails.
+   * Runs a subscription; each item is the data of one event. `return()` takes effect at once, also while `next()`
+   * waits. The iterator throws a ProblemError where the source refuses, breaks, or an event fails.
    */
-  subscribe(name: string, variables: Readonly<Record<string, unknown>>, context: RequestContext): AsyncIterableIterator<Record<string, unknown>>;
+  subscribe(
+    name: string,
+    variables: Readonly<Record<string, unknown>>,
+    context: RequestContext,
+  ): AsyncIterableIterator<Record<string, unknown>>;
 }
 
 export interface GraphClientOptions {
@@ -43,7 +51,13 @@ export interface GraphClientOptions {
 const DOCUMENTS_FOLDER = fileURLToPath(new URL('../schema/operations', import.meta.url));
 
 /** @throws NamedDocumentsError when a document does not fit the graph */
-export function graphClient({ server, subscriptions, ownerOf, apiSchema, documentsFolder = DOCUMENTS_FOLDER }: GraphClientOptions): GraphClient {
+export function graphClient({
+  server,
+  subscriptions,
+  ownerOf,
+  apiSchema,
+  documentsFolder = DOCUMENTS_FOLDER,
+}: GraphClientOptions): GraphClient {
   const documents = loadNamedDocuments(documentsFolder, apiSchema);
   const named = (name: string): NamedDocument => {
     const document = documents.get(name);
@@ -59,7 +73,10 @@ export function graphClient({ server, subscriptions, ownerOf, apiSchema, documen
       const owner = ownerOf(document);
       if (owner !== undefined) return dataOf(await owner(variables, freshContext(context)));
       // Text, not the document: Apollo's caches of documents and plans are keyed by it.
-      const { body } = await server.executeOperation({ query: text, variables: { ...variables } }, { contextValue: freshContext(context) });
+      const { body } = await server.executeOperation(
+        { query: text, variables: { ...variables } },
+        { contextValue: freshContext(context) },
+      );
       if (body.kind !== 'single') throw new Error('the graph has no incremental delivery');
       return dataOf(body.singleResult);
     },
@@ -77,9 +94,16 @@ export function graphClient({ server, subscriptions, ownerOf, apiSchema, documen
 }
 
 /** @throws ProblemError for the first error */
-function dataOf({ data, errors }: Pick<ExecutionResult | FormattedExecutionResult, 'data' | 'errors'>): Record<string, unknown> {
+function dataOf({
+  data,
+  errors,
+}: Pick<ExecutionResult | FormattedExecutionResult, 'data' | 'errors'>): Record<string, unknown> {
   const [error] = errors ?? [];
-  if (error !== undefined) throw ProblemError.fromExtensions(error.message, error.extensions) ?? new ProblemError('internal_error', 'An unexpected error occurred.');
+  if (error !== undefined)
+    throw (
+      ProblemError.fromExtensions(error.message, error.extensions) ??
+      new ProblemError('internal_error', 'An unexpected error occurred.')
+    );
   return data ?? {};
 }
 

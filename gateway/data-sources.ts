@@ -59,8 +59,10 @@ export class RemoteDataSource extends RemoteGraphQLDataSource {
     this.#subgraph = subgraph;
     this.#tokens = tokens;
     this.#logger = logger;
-    const limitMs = ({ body }: RequestInit) => (typeof body === 'string' && READING.test(body) ? Math.min(READ_TIMEOUT_MS, timeoutMs) : timeoutMs);
-    this.fetcher = ((url: string, init: RequestInit) => fetch(url, { ...init, signal: AbortSignal.timeout(limitMs(init)) })) as unknown as typeof this.fetcher;
+    const limitMs = ({ body }: RequestInit) =>
+      typeof body === 'string' && READING.test(body) ? Math.min(READ_TIMEOUT_MS, timeoutMs) : timeoutMs;
+    this.fetcher = ((url: string, init: RequestInit) =>
+      fetch(url, { ...init, signal: AbortSignal.timeout(limitMs(init)) })) as unknown as typeof this.fetcher;
   }
 
   override async willSendRequest({ request, context }: GraphQLDataSourceProcessOptions): Promise<void> {
@@ -69,21 +71,34 @@ export class RemoteDataSource extends RemoteGraphQLDataSource {
     headers.set('x-request-id', (context as RequestContext).requestId);
   }
 
-  /** An error for each field that was asked for when the subgraph cannot be reached, or refuses us: others are answered. */
+  /**
+   * An error for each field that was asked for when the subgraph cannot be reached, or refuses us: others are answered.
+   */
   override async process(options: GraphQLDataSourceProcessOptions): Promise<Answer> {
     try {
       return await super.process(options);
     } catch (error) {
-      this.#logger.error({ err: error, subgraph: this.#subgraph.name, requestId: (options.context as RequestContext).requestId }, 'a subgraph did not answer');
+      this.#logger.error(
+        { err: error, subgraph: this.#subgraph.name, requestId: (options.context as RequestContext).requestId },
+        'a subgraph did not answer',
+      );
       const { message, extensions } = unavailable(this.#subgraph.name, error);
       const { request } = options;
       const document = ('document' in options ? options.document : undefined) ?? parse(request.query ?? '');
-      return { errors: askedPaths(document, request.variables ?? {}).map((path) => new GraphQLError(message, { path, extensions: { ...extensions } })) } as unknown as Answer;
+      return {
+        errors: askedPaths(document, request.variables ?? {}).map(
+          (path) => new GraphQLError(message, { path, extensions: { ...extensions } }),
+        ),
+      } as unknown as Answer;
     }
   }
 }
 
 /** What callers are told when a subgraph is out of reach. */
 export function unavailable(subgraph: string, cause: unknown): ProblemError {
-  return new ProblemError('service_unavailable', `The ${subgraph} service cannot be reached at the moment. Try again in a few seconds.`, { retryAfterS: 2, cause });
+  return new ProblemError(
+    'service_unavailable',
+    `The ${subgraph} service cannot be reached at the moment. Try again in a few seconds.`,
+    { retryAfterS: 2, cause },
+  );
 }

@@ -32,7 +32,10 @@ export class DocumentShapes {
       ['too_many_repeats', 'selections of one field beside each other', repeats, this.#limits.maxRepeats],
     ];
     for (const [code, what, value, limit] of checks) {
-      if (value > limit) throw new ProblemError('invalid_request', `The document has ${value} ${what}; at most ${limit} are allowed.`, { code });
+      if (value > limit)
+        throw new ProblemError('invalid_request', `The document has ${value} ${what}; at most ${limit} are allowed.`, {
+          code,
+        });
     }
     if (source.length > LONGEST_REMEMBERED) return;
     this.#fitting.add(source);
@@ -55,7 +58,8 @@ const CYCLE = NOTHING;
 
 function shapeOf(document: DocumentNode): Omit<Shape, 'names'> {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const known = new Map<string, Shape>();
 
   const ofFragment = (name: string): Shape => {
@@ -80,13 +84,19 @@ function shapeOf(document: DocumentNode): Omit<Shape, 'names'> {
       total.selections += 1;
       total.conditions += selection.directives?.length ?? 0;
       if (selection.kind === Kind.FIELD) {
-        if (selection.name.value === 'isOneOf') throw new ProblemError('invalid_request', 'The schema here does not tell isOneOf. Leave it out.', { code: 'invalid_document' });
+        if (selection.name.value === 'isOneOf')
+          throw new ProblemError('invalid_request', 'The schema here does not tell isOneOf. Leave it out.', {
+            code: 'invalid_document',
+          });
         const name = (selection.alias ?? selection.name).value;
         names.set(name, (names.get(name) ?? 0) + 1);
         if (selection.selectionSet !== undefined) add(ofSelections(selection.selectionSet));
         continue;
       }
-      const spread = selection.kind === Kind.FRAGMENT_SPREAD ? ofFragment(selection.name.value) : ofSelections(selection.selectionSet);
+      const spread =
+        selection.kind === Kind.FRAGMENT_SPREAD
+          ? ofFragment(selection.name.value)
+          : ofSelections(selection.selectionSet);
       add(spread);
       for (const [name, count] of spread.names) names.set(name, (names.get(name) ?? 0) + count);
     }
@@ -96,7 +106,13 @@ function shapeOf(document: DocumentNode): Omit<Shape, 'names'> {
 
   // Fragments that nothing spreads are validated as well.
   for (const name of fragments.keys()) ofFragment(name);
-  const shapes = document.definitions.map((definition) => (definition.kind === Kind.OPERATION_DEFINITION ? ofSelections(definition.selectionSet) : definition.kind === Kind.FRAGMENT_DEFINITION ? ofFragment(definition.name.value) : NOTHING));
+  const shapes = document.definitions.map((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION
+      ? ofSelections(definition.selectionSet)
+      : definition.kind === Kind.FRAGMENT_DEFINITION
+        ? ofFragment(definition.name.value)
+        : NOTHING,
+  );
   return {
     repeats: shapes.reduce((most, { repeats }) => Math.max(most, repeats), 0),
     conditions: shapes.reduce((most, { conditions }) => Math.max(most, conditions), 0),

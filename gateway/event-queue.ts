@@ -8,7 +8,10 @@ interface Waiting<Event> {
 /** A reader this far behind has left, or never will catch up. */
 const BACKLOG_LIMIT = 1_000;
 
-/** Turns events that are pushed into a stream that is pulled. Overflowing breaks it rather than losing events in silence. */
+/**
+ * Turns events that are pushed into a stream that is pulled. Overflowing breaks it rather than losing events in
+ * silence.
+ */
 export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   readonly #onReturn: () => void;
   #backlog: Event[] = [];

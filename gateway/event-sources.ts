@@ -26,7 +26,13 @@ export interface SubgraphEvents {
 export function inProcessEvents(subgraph: Subgraph): SubgraphEvents {
   return {
     open: async ({ document, operationName, variables, context }) =>
-      subscribe({ schema: subgraph.schema, document, operationName: operationName ?? null, variableValues: variables, contextValue: context }),
+      subscribe({
+        schema: subgraph.schema,
+        document,
+        operationName: operationName ?? null,
+        variableValues: variables,
+        contextValue: context,
+      }),
     close: () => Promise.resolve(),
   };
 }
@@ -41,7 +47,11 @@ const PING_INTERVAL_MS = 10_000;
  * Events of a subgraph in another process: one socket shared by all its streams, opened on demand. Since the socket
  * is shared, each operation brings its own signed principal, in its extensions.
  */
-export function remoteEvents(subgraph: RemoteSubgraph, tokens: PrincipalTokens, openingTimeoutMs: number): SubgraphEvents {
+export function remoteEvents(
+  subgraph: RemoteSubgraph,
+  tokens: PrincipalTokens,
+  openingTimeoutMs: number,
+): SubgraphEvents {
   let pongDeadline: NodeJS.Timeout | undefined;
   let socket: WebSocket | undefined;
   const client = createClient({
@@ -55,7 +65,9 @@ export function remoteEvents(subgraph: RemoteSubgraph, tokens: PrincipalTokens, 
     // A stream that broke tells its reader, who knows where to resume; repeating it here would repeat or lose events.
     retryAttempts: 0,
     keepAlive: PING_INTERVAL_MS,
-    connectionParams: async () => ({ [PRINCIPAL_HEADER]: await tokens.sign({ requestId: 'socket', principal: null, apiVersion: '' }, subgraph.name) }),
+    connectionParams: async () => ({
+      [PRINCIPAL_HEADER]: await tokens.sign({ requestId: 'socket', principal: null, apiVersion: '' }, subgraph.name),
+    }),
     on: {
       opened: (opened) => (socket = opened as WebSocket),
       ping: (received) => {
@@ -73,9 +85,13 @@ export function remoteEvents(subgraph: RemoteSubgraph, tokens: PrincipalTokens, 
       stop.now = client.subscribe(
         { query, operationName: operationName ?? null, variables, extensions: { [PRINCIPAL_HEADER]: token } },
         {
-          next: ({ data, errors }) => queue.push({ data: data ?? null, ...(errors === undefined ? {} : { errors: errors.map(revived) }) }),
+          next: ({ data, errors }) =>
+            queue.push({ data: data ?? null, ...(errors === undefined ? {} : { errors: errors.map(revived) }) }),
           // A list is what the subgraph said of the operation; anything else happened to the socket.
-          error: (reason) => queue.fail(Array.isArray(reason) ? revived(reason[0] as GraphQLFormattedError) : unavailable(subgraph.name, reason)),
+          error: (reason) =>
+            queue.fail(
+              Array.isArray(reason) ? revived(reason[0] as GraphQLFormattedError) : unavailable(subgraph.name, reason),
+            ),
           complete: () => queue.end(),
         },
       );
@@ -87,5 +103,8 @@ export function remoteEvents(subgraph: RemoteSubgraph, tokens: PrincipalTokens, 
 
 /** An error as it came off the wire. */
 function revived({ message, path, extensions }: GraphQLFormattedError): GraphQLError {
-  return new GraphQLError(message, { ...(path === undefined ? {} : { path }), ...(extensions === undefined ? {} : { extensions }) });
+  return new GraphQLError(message, {
+    ...(path === undefined ? {} : { path }),
+    ...(extensions === undefined ? {} : { extensions }),
+  });
 }

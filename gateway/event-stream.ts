@@ -39,7 +39,11 @@ export class EventStream<In, Out> implements AsyncIterableIterator<Out> {
   #waiting: Waiting<Out> | undefined;
   #ended = false;
 
-  constructor(source: AsyncIterator<In>, present: (event: In) => Promise<Out> | Out, presentBreak: (reason: unknown) => Promise<Out> | Out) {
+  constructor(
+    source: AsyncIterator<In>,
+    present: (event: In) => Promise<Out> | Out,
+    presentBreak: (reason: unknown) => Promise<Out> | Out,
+  ) {
     this.#source = source;
     this.#present = present;
     this.#presentBreak = presentBreak;

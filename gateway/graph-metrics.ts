@@ -24,9 +24,27 @@ export class GraphMetrics {
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.#operations = new Counter({ name: 'liftgraph_graphql_operations_total', help: 'Operations of the graph, by door (rest, graphql), kind, named document of the REST door, and outcome (ok, errors).', labelNames: ['door', 'kind', 'document', 'outcome'], registers });
-    this.#errors = new Counter({ name: 'liftgraph_graphql_errors_total', help: 'Errors in answers of the graph, by error type.', labelNames: ['door', 'kind', 'type'], registers });
-    this.#durations = new Histogram({ name: 'liftgraph_graphql_operation_duration_seconds', help: 'How long queries and mutations take in the graph.', labelNames: ['door', 'kind'], buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10], registers });
+    this.#operations = new Counter({
+      name: 'liftgraph_graphql_operations_total',
+      help:
+        'Operations of the graph, by door (rest, graphql), kind, named document of the REST door, and outcome ' +
+        '(ok, errors).',
+      labelNames: ['door', 'kind', 'document', 'outcome'],
+      registers,
+    });
+    this.#errors = new Counter({
+      name: 'liftgraph_graphql_errors_total',
+      help: 'Errors in answers of the graph, by error type.',
+      labelNames: ['door', 'kind', 'type'],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: 'liftgraph_graphql_operation_duration_seconds',
+      help: 'How long queries and mutations take in the graph.',
+      labelNames: ['door', 'kind'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    });
   }
 
   /** Operations of clients over HTTP and WebSocket, other than subscriptions. */
@@ -36,7 +54,8 @@ export class GraphMetrics {
         if (publicRequests.getStore() === undefined) return undefined;
         const startedMs = performance.now();
         return {
-          willSendResponse: async ({ operation, errors = [] }) => this.#done('graphql', operation?.operation ?? 'unknown', ANY_DOCUMENT, errors, startedMs),
+          willSendResponse: async ({ operation, errors = [] }) =>
+            this.#done('graphql', operation?.operation ?? 'unknown', ANY_DOCUMENT, errors, startedMs),
         };
       },
     };
@@ -67,7 +86,12 @@ export class GraphMetrics {
     return {
       subscribe: async (request) => {
         const stream = await subscriptions.subscribe(request);
-        this.#done(door, 'subscription', door === 'rest' ? (request.operationName ?? ANY_DOCUMENT) : ANY_DOCUMENT, stream instanceof EventStream ? [] : ((stream as ExecutionResult).errors ?? []));
+        this.#done(
+          door,
+          'subscription',
+          door === 'rest' ? (request.operationName ?? ANY_DOCUMENT) : ANY_DOCUMENT,
+          stream instanceof EventStream ? [] : ((stream as ExecutionResult).errors ?? []),
+        );
         return stream;
       },
     };
@@ -89,5 +113,10 @@ function kindOf(client: GraphClient, name: string): Kind {
 function typeOf(error: unknown): string {
   if (error instanceof ProblemError) return error.type;
   const { message, extensions } = error as Partial<GraphQLError>;
-  return ProblemError.fromExtensions(message ?? '', extensions)?.type ?? (typeof extensions?.['code'] === 'string' && extensions['code'] !== 'INTERNAL_SERVER_ERROR' ? 'invalid_request' : 'internal_error');
+  return (
+    ProblemError.fromExtensions(message ?? '', extensions)?.type ??
+    (typeof extensions?.['code'] === 'string' && extensions['code'] !== 'INTERNAL_SERVER_ERROR'
+      ? 'invalid_request'
+      : 'internal_error')
+  );
 }

@@ -71,7 +71,9 @@ let page: string | undefined;
 export function graphiqlPage(): string {
   page ??= renderGraphiQL({
     title: 'Liftgraph',
-    logo: '<svg viewBox="0 0 40 40" width="28" height="28" aria-hidden="true"><path d="M6 32 16 20l7 6L35 8" fill="none" stroke="#2f7d5b" stroke-width="4" stroke-linecap="round" stroke-linejoin="round"/></svg>',
+    logo:
+      '<svg viewBox="0 0 40 40" width="28" height="28" aria-hidden="true"><path d="M6 32 16 20l7 6L35 8" ' +
+      'fill="none" stroke="#2f7d5b" stroke-width="4" stroke-linecap="round" stroke-linejoin="round"/></svg>',
     defaultQuery: DEFAULT_QUERY,
     headers: '{\n  "Authorization": "Bearer "\n}',
     // A key must not outlive the page in the browser's storage.

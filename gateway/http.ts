@@ -50,16 +50,41 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.set('SVC-API-Version', options.resolveApiVersion(undefined));
     ctx.vary('Accept');
     try {
-      if (!METHODS.includes(ctx.method)) throw new ProblemError('method_not_allowed', `GraphQL takes ${METHODS.join(' and ')}, not ${ctx.method}.`);
-      const { request, credential } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, workspaceId: ctx.get('svc-workspace').trim() || undefined, nonce: ctx.get('x-nonce') || undefined, idempotencyKey: readIdempotencyKey(ctx.get('svc-idempotency-key') || undefined, ctx.get('idempotency-key') || undefined), wishes: { delay: ctx.get('svc-sandbox-delay') || undefined, force: ctx.get('svc-sandbox-force') || undefined } }, ({ principal, windows }) => {
-        ctx.set(rateLimitHeaders(windows));
-        if (principal.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
-      });
+      if (!METHODS.includes(ctx.method))
+        throw new ProblemError('method_not_allowed', `GraphQL takes ${METHODS.join(' and ')}, not ${ctx.method}.`);
+      const { request, credential } = await admit(
+        ctx.req,
+        {
+          requestId,
+          authorization: ctx.get('authorization') || undefined,
+          workspaceId: ctx.get('svc-workspace').trim() || undefined,
+          nonce: ctx.get('x-nonce') || undefined,
+          idempotencyKey: readIdempotencyKey(
+            ctx.get('svc-idempotency-key') || undefined,
+            ctx.get('idempotency-key') || undefined,
+          ),
+          wishes: {
+            delay: ctx.get('svc-sandbox-delay') || undefined,
+            force: ctx.get('svc-sandbox-force') || undefined,
+          },
+        },
+        ({ principal, windows }) => {
+          ctx.set(rateLimitHeaders(windows));
+          if (principal.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
+        },
+      );
       ctx.set({ 'SVC-API-Version': request.context.apiVersion, ...options.versionHeaders(request.context.apiVersion) });
       // Where Apollo's integration looks for it.
       if (ctx.method !== 'GET') {
         const reading = options.readJson(ctx.req, options.maxBodyBytes);
-        Object.assign(ctx.request, { body: jsonObject(await whileCredentialLasts((ended) => (credential === null ? () => undefined : options.admission.whenEnded(credential, ended)), reading)) });
+        Object.assign(ctx.request, {
+          body: jsonObject(
+            await whileCredentialLasts(
+              (ended) => (credential === null ? () => undefined : options.admission.whenEnded(credential, ended)),
+              reading,
+            ),
+          ),
+        });
       }
       await publicRequests.run(request, () => executed(ctx, () => Promise.resolve()));
       // A stranger is counted once the document is known.
@@ -98,10 +123,15 @@ function wantsPage(ctx: Context): boolean {
 /** @throws ProblemError `invalid_request` */
 function jsonObject(body: unknown): object {
   if (typeof body === 'object' && body !== null) return body;
-  throw new ProblemError('invalid_request', 'The body is not a JSON object with a query.', { code: 'malformed_json', param: '' });
+  throw new ProblemError('invalid_request', 'The body is not a JSON object with a query.', {
+    code: 'malformed_json',
+    param: '',
+  });
 }
 
-/** The page is large and never changes: it is made once in either form, and all who do not read their answer share it. */
+/**
+ * The page is large and never changes: it is made once in either form, and all who do not read their answer share it.
+ */
 function graphiql(): (ctx: Context) => Promise<void> {
   let plain: Buffer | undefined;
   let compressed: Promise<Buffer> | undefined;
@@ -111,7 +141,12 @@ function graphiql(): (ctx: Context) => Promise<void> {
     ctx.vary('Accept');
     ctx.vary('Accept-Encoding');
     // Everything is inline: scripts, styles, and workers made from blobs.
-    ctx.set('Content-Security-Policy', "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'");
+    ctx.set(
+      'Content-Security-Policy',
+      "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src " +
+        "'unsafe-inline'; img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+        "form-action 'none'",
+    );
     if (ctx.acceptsEncodings('gzip') !== 'gzip') {
       ctx.body = plain ??= Buffer.from(graphiqlPage());
       return;

@@ -1,4 +1,9 @@
-import { HeaderMap, type ApolloServerPlugin, type GraphQLRequestContextWillSendResponse, type GraphQLResponse } from '@apollo/server';
+import {
+  HeaderMap,
+  type ApolloServerPlugin,
+  type GraphQLRequestContextWillSendResponse,
+  type GraphQLResponse,
+} from '@apollo/server';
 import type { DocumentNode, FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../schema/principal.ts';
@@ -15,7 +20,10 @@ import { rootFields } from './root-fields.ts';
 export function idempotentMutations(claims: Claims, errors: PublicErrors): ApolloServerPlugin<RequestContext> {
   const refusal = (error: unknown, publicRequest: PublicRequest): GraphQLResponse => {
     const presented = errors.present(error, publicRequest.context.requestId);
-    const { http_status: status, retry_after: retryAfter } = presented.extensions as { http_status: number; retry_after?: number };
+    const { http_status: status, retry_after: retryAfter } = presented.extensions as {
+      http_status: number;
+      retry_after?: number;
+    };
     publicRequest.refused = true;
     const headers = new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
     return { http: { status, headers }, body: { kind: 'single', singleResult: { errors: [presented] } } };
@@ -31,8 +39,17 @@ export function idempotentMutations(claims: Claims, errors: PublicErrors): Apoll
         try {
           assertOneMutation(document, operation);
           const { context, idempotencyKey: key } = publicRequest;
-          const fingerprint = fingerprintOf({ document: source, operationName: operationName ?? null, variables: request.variables ?? {}, version: context.apiVersion, rights: rightsOf(context.principal) });
-          const taken: Taken<KeptResult> = await claims.take({ scope: claimScope(context.principal, context.origin.clientAddress), key, fingerprint }, keptResult);
+          const fingerprint = fingerprintOf({
+            document: source,
+            operationName: operationName ?? null,
+            variables: request.variables ?? {},
+            version: context.apiVersion,
+            rights: rightsOf(context.principal),
+          });
+          const taken: Taken<KeptResult> = await claims.take(
+            { scope: claimScope(context.principal, context.origin.clientAddress), key, fingerprint },
+            keptResult,
+          );
           if ('answer' in taken) return replay(taken.answer, request.http !== undefined);
           publicRequest.held = taken.held;
           // The context of this execution alone: Apollo Server made it for this request.
@@ -65,7 +82,11 @@ function assertOneMutation(document: DocumentNode, operation: OperationDefinitio
   const mutations = rootFields(document, operation.selectionSet).filter(({ name }) => !name.value.startsWith('__'));
   // Fields of one response name are one.
   if (new Set(mutations.map(({ alias, name }) => (alias ?? name).value)).size > 1) {
-    throw new ProblemError('invalid_request', 'An idempotency key covers one mutation. Send the others in requests of their own, each with a key.', { code: 'one_mutation_per_key' });
+    throw new ProblemError(
+      'invalid_request',
+      'An idempotency key covers one mutation. Send the others in requests of their own, each with a key.',
+      { code: 'one_mutation_per_key' },
+    );
   }
 }
 
@@ -74,12 +95,27 @@ function keptOf({ body, http }: GraphQLRequestContextWillSendResponse<RequestCon
   if (body.kind !== 'single') return null;
   const { singleResult } = body;
   const statuses = (singleResult.errors ?? []).map(({ extensions }) => Number(extensions?.['http_status'] ?? 500));
-  if (!statuses.every(isKept) || singleResult.errors?.some(({ extensions }) => String(extensions?.['type']).startsWith('idempotency_')) === true) return null;
-  return { ...(http.status === undefined ? {} : { status: http.status }), result: singleResult as Record<string, unknown> };
+  if (
+    !statuses.every(isKept) ||
+    singleResult.errors?.some(({ extensions }) => String(extensions?.['type']).startsWith('idempotency_')) === true
+  )
+    return null;
+  return {
+    ...(http.status === undefined ? {} : { status: http.status }),
+    result: singleResult as Record<string, unknown>,
+  };
 }
 
 /** Over HTTP a header says that nothing happened this time; a message of a WebSocket has its extensions for that. */
 function replay({ status, result }: KeptResult, overHttp: boolean): GraphQLResponse {
-  const singleResult = (overHttp ? result : { ...result, extensions: { idempotentReplayed: true } }) as FormattedExecutionResult;
-  return { http: { ...(status === undefined ? {} : { status }), headers: new HeaderMap([['svc-idempotent-replayed', 'true']]) }, body: { kind: 'single', singleResult } };
+  const singleResult = (
+    overHttp ? result : { ...result, extensions: { idempotentReplayed: true } }
+  ) as FormattedExecutionResult;
+  return {
+    http: {
+      ...(status === undefined ? {} : { status }),
+      headers: new HeaderMap([['svc-idempotent-replayed', 'true']]),
+    },
+    body: { kind: 'single', singleResult },
+  };
 }

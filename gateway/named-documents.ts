@@ -1,6 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GraphQLError, Kind, parse, print, Source, validate, visit, type DocumentNode, type FragmentDefinitionNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  parse,
+  print,
+  Source,
+  validate,
+  visit,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
 
 /** A named operation with the fragments that it needs, and nothing else. */
 export interface NamedDocument {
@@ -24,7 +36,9 @@ export class NamedDocumentsError extends Error {
 export function loadNamedDocuments(folder: string, apiSchema: GraphQLSchema): ReadonlyMap<string, NamedDocument> {
   const operations: OperationDefinitionNode[] = [];
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.graphql')).toSorted()) {
+  for (const file of readdirSync(folder)
+    .filter((name) => name.endsWith('.graphql'))
+    .toSorted()) {
     for (const definition of parsed(new Source(readFileSync(join(folder, file), 'utf8'), file)).definitions) {
       if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
       else if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
@@ -44,7 +58,10 @@ function parsed(source: Source): DocumentNode {
   }
 }
 
-function namedDocument(operation: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): NamedDocument {
+function namedDocument(
+  operation: OperationDefinitionNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): NamedDocument {
   const needed = new Map<string, FragmentDefinitionNode>();
   const collect = (node: OperationDefinitionNode | FragmentDefinitionNode): void => {
     visit(node, {

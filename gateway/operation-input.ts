@@ -17,7 +17,10 @@ export function assertSoundInput(document: DocumentNode, variables: Readonly<Rec
 function assertSound(value: unknown, depth: number): void {
   if (typeof value === 'string') assertStorable(value);
   if (typeof value !== 'object' || value === null) return;
-  if (depth > MAX_DEPTH) throw new ProblemError('invalid_request', `The variables are nested deeper than ${MAX_DEPTH} levels.`, { code: 'too_deep' });
+  if (depth > MAX_DEPTH)
+    throw new ProblemError('invalid_request', `The variables are nested deeper than ${MAX_DEPTH} levels.`, {
+      code: 'too_deep',
+    });
   for (const [name, member] of Object.entries(value)) {
     assertStorable(name);
     assertSound(member, depth + 1);
@@ -26,5 +29,8 @@ function assertSound(value: unknown, depth: number): void {
 
 function assertStorable(text: string): void {
   const what = text.includes('\0') ? 'the NUL character' : text.isWellFormed() ? null : 'half of a surrogate pair';
-  if (what !== null) throw new ProblemError('invalid_request', `A string holds ${what}, which cannot be stored.`, { code: 'unstorable_text' });
+  if (what !== null)
+    throw new ProblemError('invalid_request', `A string holds ${what}, which cannot be stored.`, {
+      code: 'unstorable_text',
+    });
 }

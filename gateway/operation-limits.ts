@@ -1,6 +1,20 @@
 import {
-  getNamedType, isCompositeType, isIntrospectionType, isListType, isObjectType, isInterfaceType, getNullableType, Kind,
-  type DocumentNode, type FieldNode, type FragmentDefinitionNode, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, type OperationDefinitionNode, type SelectionSetNode,
+  getNamedType,
+  isCompositeType,
+  isIntrospectionType,
+  isListType,
+  isObjectType,
+  isInterfaceType,
+  getNullableType,
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
 } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 
@@ -18,7 +32,9 @@ export interface OperationLimits {
   readonly maxCost: number;
   /** Selections with all fragments spread out: what planning has to look at. */
   readonly maxSelections: number;
-  /** `@include` and `@skip` with all fragments spread out: the planner plans for each anew, two milliseconds at a time. */
+  /**
+   * `@include` and `@skip` with all fragments spread out: the planner plans for each anew, two milliseconds at a time.
+   */
   readonly maxConditions: number;
   /** Times that one name may stand in a selection set with all fragments spread out. */
   readonly maxRepeats: number;
@@ -27,9 +43,23 @@ export interface OperationLimits {
 }
 
 /** Several times what the largest document of the doors needs, and far below what hurts. */
-export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxNesting: 30, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000, maxConditions: 10, maxRepeats: 10, maxSchemaObjects: 200_000 };
+export const DEFAULT_LIMITS: OperationLimits = {
+  maxTokens: 2_000,
+  maxDepth: 10,
+  maxNesting: 30,
+  maxAliases: 15,
+  maxRootFields: 10,
+  maxCost: 2_000,
+  maxSelections: 5_000,
+  maxConditions: 10,
+  maxRepeats: 10,
+  maxSchemaObjects: 200_000,
+};
 
-/** What an operation asks for, in the units of {@link OperationLimits}. Infinity where fragments multiply beyond counting. */
+/**
+ * What an operation asks for, in the units of {@link OperationLimits}. Infinity where fragments multiply beyond
+ * counting.
+ */
 export interface OperationSize {
   readonly depth: number;
   readonly nesting: number;
@@ -43,7 +73,16 @@ export interface OperationSize {
 }
 
 /** About as many as the schema has of each, or one of its larger types. */
-const SCHEMA_LISTS: Readonly<Record<string, number>> = { types: 200, directives: 10, fields: 15, args: 3, inputFields: 10, enumValues: 10, interfaces: 1, possibleTypes: 2 };
+const SCHEMA_LISTS: Readonly<Record<string, number>> = {
+  types: 200,
+  directives: 10,
+  fields: 15,
+  args: 3,
+  inputFields: 10,
+  enumValues: 10,
+  interfaces: 1,
+  possibleTypes: 2,
+};
 /** A page nobody gave a size has this many rows. */
 const DEFAULT_PAGE = 20;
 /** A size that is not a number is refused later; until then it counts as a full page. */
@@ -54,7 +93,13 @@ const LARGEST_PAGE = 100;
  * @param document valid against `schema`
  * @throws ProblemError `invalid_request` whose code names the limit
  */
-export function assertWithinLimits(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>, limits: OperationLimits): void {
+export function assertWithinLimits(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+  limits: OperationLimits,
+): void {
   const size = measureOperation(schema, document, operation, variables);
   const checks: readonly (readonly [code: string, what: string, value: number, limit: number])[] = [
     ['too_many_root_fields', 'root fields', size.rootFields, limits.maxRootFields],
@@ -67,14 +112,23 @@ export function assertWithinLimits(schema: GraphQLSchema, document: DocumentNode
     ['too_much_of_the_schema', 'objects of the schema', size.schemaObjects, limits.maxSchemaObjects],
   ];
   for (const [code, what, value, limit] of checks) {
-    if (value > limit) throw new ProblemError('invalid_request', `The operation has ${value} ${what}; at most ${limit} are allowed.`, { code });
+    if (value > limit)
+      throw new ProblemError('invalid_request', `The operation has ${value} ${what}; at most ${limit} are allowed.`, {
+        code,
+      });
   }
 }
 
 /** Measures an operation in one walk; each fragment is measured once, however often it is spread. */
-export function measureOperation(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): OperationSize {
+export function measureOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): OperationSize {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const measured = new Map<string, Measure>();
 
   const ofFragment = (name: string): Measure => {
@@ -92,25 +146,50 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
       total.conditions += selection.directives?.length ?? 0;
       if (selection.kind === Kind.FIELD) add(total, ofField(selection, parent));
       else if (selection.kind === Kind.FRAGMENT_SPREAD) add(total, inside(ofFragment(selection.name.value)));
-      else add(total, inside(ofSelections(selection.selectionSet, selection.typeCondition === undefined ? parent : schema.getType(selection.typeCondition.name.value))));
+      else
+        add(
+          total,
+          inside(
+            ofSelections(
+              selection.selectionSet,
+              selection.typeCondition === undefined ? parent : schema.getType(selection.typeCondition.name.value),
+            ),
+          ),
+        );
     }
     return total;
   };
 
   const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined): Measure => {
-    const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[field.name.value] : undefined;
+    const definition =
+      isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[field.name.value] : undefined;
     const own = { ...NOTHING, depth: 1, aliases: field.alias === undefined ? 0 : 1, selections: 1, fields: 1 };
     if (field.selectionSet === undefined) return own;
     if (definition === undefined) {
-      const { selections, conditions, nesting, aliases, schemaObjects } = ofSelections(field.selectionSet, introspected(schema, field));
-      return { ...own, selections: 1 + selections, conditions, nesting: 1 + nesting, aliases: own.aliases + aliases, schemaObjects: 1 + schemaObjects };
+      const { selections, conditions, nesting, aliases, schemaObjects } = ofSelections(
+        field.selectionSet,
+        introspected(schema, field),
+      );
+      return {
+        ...own,
+        selections: 1 + selections,
+        conditions,
+        nesting: 1 + nesting,
+        aliases: own.aliases + aliases,
+        schemaObjects: 1 + schemaObjects,
+      };
     }
     const type = getNamedType(definition.type);
     const below = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
     const isList = isListType(getNullableType(definition.type));
     // The size of a page multiplies its lists: the edges of a connection, but not its trust or pageInfo.
     const rows = pageSize(field, definition, variables, operation);
-    const cost = rows === undefined ? 1 + below.cost : isList ? rows * (1 + below.cost) : 1 + (below.cost - below.listCost) + rows * below.listCost;
+    const cost =
+      rows === undefined
+        ? 1 + below.cost
+        : isList
+          ? rows * (1 + below.cost)
+          : 1 + (below.cost - below.listCost) + rows * below.listCost;
     return {
       depth: isIntrospectionType(type) ? 1 : 1 + below.depth,
       nesting: 1 + below.nesting,
@@ -120,11 +199,17 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
       fields: 1,
       cost,
       listCost: isList ? cost : 0,
-      schemaObjects: parent !== undefined && isIntrospectionType(parent) ? (SCHEMA_LISTS[field.name.value] ?? 1) * (1 + below.schemaObjects) : below.schemaObjects,
+      schemaObjects:
+        parent !== undefined && isIntrospectionType(parent)
+          ? (SCHEMA_LISTS[field.name.value] ?? 1) * (1 + below.schemaObjects)
+          : below.schemaObjects,
     };
   };
 
-  const { depth, nesting, aliases, selections, conditions, fields, cost, schemaObjects } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  const { depth, nesting, aliases, selections, conditions, fields, cost, schemaObjects } = ofSelections(
+    operation.selectionSet,
+    schema.getRootType(operation.operation) ?? undefined,
+  );
   return { depth, nesting, aliases, selections, conditions, rootFields: fields, cost, schemaObjects };
 }
 
@@ -141,7 +226,17 @@ interface Measure {
   schemaObjects: number;
 }
 
-const NOTHING: Measure = { depth: 0, nesting: 0, aliases: 0, selections: 0, conditions: 0, fields: 0, cost: 0, listCost: 0, schemaObjects: 0 };
+const NOTHING: Measure = {
+  depth: 0,
+  nesting: 0,
+  aliases: 0,
+  selections: 0,
+  conditions: 0,
+  fields: 0,
+  cost: 0,
+  listCost: 0,
+  schemaObjects: 0,
+};
 
 /** A fragment as its parent sees it. */
 function inside(measure: Measure): Measure {
@@ -166,9 +261,16 @@ function introspected(schema: GraphQLSchema, field: FieldNode): GraphQLNamedType
 }
 
 /** Rows that the field's `first` or `last` asks for; undefined for a field that has no pages. */
-function pageSize(field: FieldNode, definition: GraphQLField<unknown, unknown>, variables: Readonly<Record<string, unknown>>, operation: OperationDefinitionNode): number | undefined {
+function pageSize(
+  field: FieldNode,
+  definition: GraphQLField<unknown, unknown>,
+  variables: Readonly<Record<string, unknown>>,
+  operation: OperationDefinitionNode,
+): number | undefined {
   if (!definition.args.some(({ name }) => name === 'first')) return undefined;
-  const given = field.arguments?.find(({ name, value }) => (name.value === 'first' || name.value === 'last') && value.kind !== Kind.NULL)?.value;
+  const given = field.arguments?.find(
+    ({ name, value }) => (name.value === 'first' || name.value === 'last') && value.kind !== Kind.NULL,
+  )?.value;
   if (given === undefined) return DEFAULT_PAGE;
   if (given.kind === Kind.INT) return sized(Number(given.value));
   if (given.kind !== Kind.VARIABLE) return LARGEST_PAGE;

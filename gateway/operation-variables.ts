@@ -1,6 +1,15 @@
 import {
-  isEnumType, isInputObjectType, isListType, isNonNullType, isRequiredInputField, typeFromAST,
-  type GraphQLInputObjectType, type GraphQLInputType, type GraphQLLeafType, type GraphQLSchema, type OperationDefinitionNode,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  typeFromAST,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLLeafType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
 } from 'graphql';
 import { pointerTo, validationError } from '../platform/graph/parse-input.ts';
 import type { ProblemDetail } from '../schema/problems.ts';
@@ -13,13 +22,17 @@ const LONGEST_NAME = 64;
 type Path = readonly (string | number)[];
 
 /**
- * Refuses variables that do not fit their types, before graphql-js does: it would go through all of them, name none by a
- * pointer, and repeat their values. A member is called as in REST (`/data_source_id`): below a variable that holds an input
- * object by the path in it, any other variable by its own name.
+ * Refuses variables that do not fit their types, before graphql-js does: it would go through all of them, name none by
+ * a pointer, and repeat their values. A member is called as in REST (`/data_source_id`): below a variable that holds an
+ * input object by the path in it, any other variable by its own name.
  * @param operation valid against `schema`
  * @throws ProblemError `validation_error`, 400 since nothing ran (GraphQL over HTTP, request error)
  */
-export function assertFittingVariables(schema: GraphQLSchema, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): void {
+export function assertFittingVariables(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): void {
   const misfits: ProblemDetail[] = [];
   for (const misfit of misfitsOf(schema, operation, variables)) {
     misfits.push(misfit);
@@ -28,7 +41,11 @@ export function assertFittingVariables(schema: GraphQLSchema, operation: Operati
   if (misfits.length > 0) throw validationError(misfits, 400);
 }
 
-function* misfitsOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): Generator<ProblemDetail> {
+function* misfitsOf(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): Generator<ProblemDetail> {
   for (const { variable, type: typeNode, defaultValue } of variableDefinitions) {
     const name = variable.name.value;
     const type = typeFromAST(schema, typeNode) as GraphQLInputType;
@@ -42,7 +59,8 @@ function* misfitsOf(schema: GraphQLSchema, { variableDefinitions = [] }: Operati
 /** Walks as `coerceInputValue` of graphql-js does, and stops where its caller does. */
 function* misfitsIn(value: unknown, type: GraphQLInputType, path: Path): Generator<ProblemDetail> {
   if (isNonNullType(type)) {
-    if (value === undefined || value === null) yield misfit(path, 'required', value === null ? 'must not be null' : 'is required');
+    if (value === undefined || value === null)
+      yield misfit(path, 'required', value === null ? 'must not be null' : 'is required');
     else yield* misfitsIn(value, type.ofType, path);
   } else if (value === undefined || value === null) {
     return;
@@ -67,7 +85,8 @@ function* misfitsInObject(value: {}, type: GraphQLInputObjectType, path: Path): 
     else if (isRequiredInputField(field)) yield misfit([...path, field.name], 'required', 'is required');
   }
   for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(fields, name)) yield misfit([...path, name.slice(0, LONGEST_NAME)], 'unknown_member', 'is not a member that is known here');
+    if (!Object.hasOwn(fields, name))
+      yield misfit([...path, name.slice(0, LONGEST_NAME)], 'unknown_member', 'is not a member that is known here');
   }
 }
 
@@ -95,5 +114,10 @@ function expectation(value: unknown, type: GraphQLLeafType): string | undefined 
   } catch {
     // Its message would repeat the value.
   }
-  return isEnumType(type) ? `must be one of ${type.getValues().map(({ name }) => name).join(', ')}` : (EXPECTED[type.name] ?? `must be a ${type.name}`);
+  return isEnumType(type)
+    ? `must be one of ${type
+        .getValues()
+        .map(({ name }) => name)
+        .join(', ')}`
+    : (EXPECTED[type.name] ?? `must be a ${type.name}`);
 }

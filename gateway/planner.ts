@@ -20,6 +20,9 @@ export function plannerBy(planner: QueryPlanner): Planner {
     get supergraphSchema() {
       return (supergraphSchema ??= supergraph.schema.toGraphQLJSSchema());
     },
-    plan: (document, operationName) => planner.buildQueryPlan(operationFromDocument(apiSchema, document, operationName === undefined ? {} : { operationName })).node,
+    plan: (document, operationName) =>
+      planner.buildQueryPlan(
+        operationFromDocument(apiSchema, document, operationName === undefined ? {} : { operationName }),
+      ).node,
   };
 }

@@ -21,7 +21,10 @@ export interface AdmittedRequest {
   readonly credential: ShownCredential | null;
 }
 
-/** What an operation says about itself, beside its document: headers, or what a message of a WebSocket has in their place. */
+/**
+ * What an operation says about itself, beside its document: headers, or what a message of a WebSocket has in their
+ * place.
+ */
 export interface OperationHeaders {
   readonly requestId: string;
   readonly authorization: string | undefined;
@@ -33,25 +36,51 @@ export interface OperationHeaders {
   readonly wishes: SandboxWishes;
 }
 
-/** How operations of the public get in, over HTTP and WebSocket: version, caller, rate. Without a credential they are strangers'. */
+/**
+ * How operations of the public get in, over HTTP and WebSocket: version, caller, rate. Without a credential they are
+ * strangers'.
+ */
 export function publicAdmission({ admission, originOf, isSandboxHost, resolveApiVersion }: PublicAdmissionOptions) {
   /**
    * @param onAdmitted hears who is calling, and where its windows stand, before anything else is refused
-   * @throws ProblemError as {@link Admission.admit} and {@link Admission.enterWorkspace} do, `unsupported_api_version`, and what a test key asked for
+   * @throws ProblemError as {@link Admission.admit} and {@link Admission.enterWorkspace} do, `unsupported_api_version`,
+   * and what a test key asked for
    */
-  return async (http: IncomingMessage, said: OperationHeaders, onAdmitted?: (admitted: Admitted) => void): Promise<AdmittedRequest> => {
+  return async (
+    http: IncomingMessage,
+    said: OperationHeaders,
+    onAdmitted?: (admitted: Admitted) => void,
+  ): Promise<AdmittedRequest> => {
     const { requestId, authorization, workspaceId, nonce, idempotencyKey, wishes } = said;
     const wanted = (said.version ?? headerOf(http, 'svc-api-version'))?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);
     const origin = originOf(http);
-    const admitted = authorization === undefined ? null : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
-    const strangersWindows = admitted === null ? await admission.countStranger('anonymous', addressBlock(origin.clientAddress), { requestId, origin }) : [];
+    const admitted =
+      authorization === undefined
+        ? null
+        : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
+    const strangersWindows =
+      admitted === null
+        ? await admission.countStranger('anonymous', addressBlock(origin.clientAddress), { requestId, origin })
+        : [];
     if (admitted !== null) onAdmitted?.(admitted);
-    const principal = admitted === null || workspaceId === undefined ? (admitted?.principal ?? null) : await admission.enterWorkspace(admitted.principal, workspaceId);
+    const principal =
+      admitted === null || workspaceId === undefined
+        ? (admitted?.principal ?? null)
+        : await admission.enterWorkspace(admitted.principal, workspaceId);
     const pinned = wanted === undefined ? (admitted?.pinnedVersion ?? null) : null;
     const sandboxDelayMs = grantSandboxWishes(principal, wishes);
-    const context = { requestId, principal, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
-    return { request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? strangersWindows, refused: false }, credential: admitted?.credential ?? null };
+    const context = {
+      requestId,
+      principal,
+      apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned),
+      origin,
+      ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }),
+    };
+    return {
+      request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? strangersWindows, refused: false },
+      credential: admitted?.credential ?? null,
+    };
   };
 }
 

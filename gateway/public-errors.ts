@@ -13,7 +13,12 @@ const UNRUNNABLE: Readonly<Record<string, string>> = {
   BAD_REQUEST: 'invalid_request',
 };
 
-const TYPE_OF_STATUS: Readonly<Record<number, ProblemType>> = { 405: 'method_not_allowed', 406: 'not_acceptable', 413: 'payload_too_large', 415: 'unsupported_media_type' };
+const TYPE_OF_STATUS: Readonly<Record<number, ProblemType>> = {
+  405: 'method_not_allowed',
+  406: 'not_acceptable',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
 
 /**
  * The problem behind anything that went wrong in the gateway. What is no problem and no fault of the request is
@@ -23,7 +28,10 @@ export function problemBehind(thrown: unknown, requestId: string, logger: Logger
   const known = problemIn(thrown) ?? unrunnable(thrown);
   if (known !== undefined) return known;
   const cause = thrown instanceof GraphQLError ? (thrown.originalError ?? thrown) : thrown;
-  logger.error({ err: cause instanceof Error ? cause : new Error(`thrown: ${String(cause)}`), requestId }, 'a GraphQL operation failed');
+  logger.error(
+    { err: cause instanceof Error ? cause : new Error(`thrown: ${String(cause)}`), requestId },
+    'a GraphQL operation failed',
+  );
   return new ProblemError('internal_error', 'An unexpected error occurred.');
 }
 
@@ -35,11 +43,22 @@ export function invalidDocument(error: GraphQLError): ProblemError {
 function unrunnable(thrown: unknown): ProblemError | undefined {
   if (!(thrown instanceof GraphQLError)) return undefined;
   const { code, http } = thrown.extensions as { code?: unknown; http?: { status?: number } };
-  if (code === 'BAD_USER_INPUT') return new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' });
+  if (code === 'BAD_USER_INPUT')
+    return new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' });
   const reason = typeof code === 'string' ? UNRUNNABLE[code] : undefined;
   // A rule of graphql-js that throws instead of reporting: a condition on the root field of a subscription.
-  if (code === undefined && thrown.path === undefined && thrown.originalError === undefined && thrown.nodes !== undefined) return invalidDocument(thrown);
-  return reason === undefined ? undefined : new ProblemError(TYPE_OF_STATUS[http?.status ?? 0] ?? 'invalid_request', withoutValue(thrown.message), { code: reason });
+  if (
+    code === undefined &&
+    thrown.path === undefined &&
+    thrown.originalError === undefined &&
+    thrown.nodes !== undefined
+  )
+    return invalidDocument(thrown);
+  return reason === undefined
+    ? undefined
+    : new ProblemError(TYPE_OF_STATUS[http?.status ?? 0] ?? 'invalid_request', withoutValue(thrown.message), {
+        code: reason,
+      });
 }
 
 /** Shows problems the way the graph's callers see them. */
@@ -53,7 +72,10 @@ export class PublicErrors {
     this.#logger = logger;
   }
 
-  /** `extensions` holds the contract's members, and beside them `reason`, `errors` and `retry_after` where there are any. */
+  /**
+   * `extensions` holds the contract's members, and beside them `reason`, `errors` and `retry_after` where there are
+   * any.
+   */
   present(thrown: unknown, requestId: string): GraphQLFormattedError {
     const { message, problem } = problemBehind(thrown, requestId, this.#logger);
     const { path, locations } = thrown instanceof GraphQLError ? thrown : {};

@@ -10,7 +10,10 @@ import { assertWithinLimits, type OperationLimits } from './operation-limits.ts'
 import { publicRequests } from './public-request.ts';
 import { limitStrangers } from './stranger-limits.ts';
 
-/** What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a mutation, fitting variables. */
+/**
+ * What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a
+ * mutation, fitting variables.
+ */
 export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const shapes = new DocumentShapes(limits);
   return {
@@ -33,9 +36,18 @@ export function publicRules(admission: Admission, limits: OperationLimits): Apol
         const publicRequest = publicRequests.getStore();
         if (publicRequest === undefined) return;
         try {
-          if (operation === undefined) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
+          if (operation === undefined)
+            throw new ProblemError(
+              'invalid_request',
+              'operationName must name one of the operations of the document.',
+              { code: 'unknown_operation' },
+            );
           if (operation.operation === 'subscription') {
-            throw new ProblemError('invalid_request', 'Subscriptions go over WebSocket (graphql-transport-ws) at this address.', { code: 'websocket_required' });
+            throw new ProblemError(
+              'invalid_request',
+              'Subscriptions go over WebSocket (graphql-transport-ws) at this address.',
+              { code: 'websocket_required' },
+            );
           }
           assertWithinLimits(schema, document, operation, request.variables ?? {}, limits);
           assertSoundInput(document, request.variables ?? {});
@@ -52,13 +64,19 @@ export function publicRules(admission: Admission, limits: OperationLimits): Apol
       didEncounterErrors: async ({ errors, response }) => {
         const publicRequest = publicRequests.getStore();
         // A result with `data` has run; a request without any runnable document is answered by its own status.
-        if (publicRequest !== undefined) publicRequest.refused = response.body === undefined && errors.every(isRequestError);
+        if (publicRequest !== undefined)
+          publicRequest.refused = response.body === undefined && errors.every(isRequestError);
       },
     }),
   };
 }
 
-const REQUEST_ERROR_CODES = new Set(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT']);
+const REQUEST_ERROR_CODES = new Set([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_RESOLUTION_FAILURE',
+  'BAD_USER_INPUT',
+]);
 
 function isRequestError({ extensions }: GraphQLError): boolean {
   return extensions['refused'] === true || REQUEST_ERROR_CODES.has(String(extensions['code']));
@@ -67,5 +85,7 @@ function isRequestError({ extensions }: GraphQLError): boolean {
 /** Apollo Server takes the HTTP status from `extensions.http`. */
 function requestError(error: unknown): unknown {
   if (!(error instanceof ProblemError)) return error;
-  return new GraphQLError(error.message, { extensions: { ...error.extensions, refused: true, http: { status: error.problem.status } } });
+  return new GraphQLError(error.message, {
+    extensions: { ...error.extensions, refused: true, http: { status: error.problem.status } },
+  });
 }

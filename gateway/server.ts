@@ -49,7 +49,9 @@ export interface GatewayOptions {
   readonly registry?: Registry;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
-  /** Where a request comes from, proxies that are believed taken into account; nonces of strangers are kept per address. */
+  /**
+   * Where a request comes from, proxies that are believed taken into account; nonces of strangers are kept per address.
+   */
   readonly originOf: (request: IncomingMessage) => RequestOrigin;
   /** Whether the sandbox's host was addressed. */
   readonly isSandboxHost: (request: IncomingMessage) => boolean;
@@ -96,20 +98,49 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { admission, config, logger, limits = DEFAULT_LIMITS, maxBodyBytes = MAX_BODY_BYTES } = options;
   const { graphqlIntrospection: introspection } = config;
   const rootUrl = config.publicBaseUrl.replace(/\/v1$/, '');
-  const supergraphSdl = supergraphOf(options.subgraphs.map((subgraph) => ({ name: subgraph.name, sdl: subgraph.sdl, url: 'url' in subgraph ? subgraph.url : `http://${subgraph.name}.invalid/` })));
+  const supergraphSdl = supergraphOf(
+    options.subgraphs.map((subgraph) => ({
+      name: subgraph.name,
+      sdl: subgraph.sdl,
+      url: 'url' in subgraph ? subgraph.url : `http://${subgraph.name}.invalid/`,
+    })),
+  );
   const upstreams = connectUpstreams(options);
   const errors = new PublicErrors(rootUrl, logger);
   const metrics = new GraphMetrics(options.registry ?? new Registry());
   const gateway = apolloGateway(supergraphSdl, upstreams.dataSources, logger);
-  const server = apolloServer({ gateway, introspection, maxTokens: limits.maxTokens, plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), metrics.plugin()], errors, logger });
+  const server = apolloServer({
+    gateway,
+    introspection,
+    maxTokens: limits.maxTokens,
+    plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), metrics.plugin()],
+    errors,
+    logger,
+  });
   await server.start();
   const apiSchema = gateway.schema!;
   adoptScalars(apiSchema);
 
-  // The gateway's own, which it shows to nobody else by another name: one more of the same supergraph costs every start a quarter of a second.
+  // The gateway's own, which it shows to nobody else by another name: one more of the same supergraph costs every start
+  // a quarter of a second.
   const planner = plannerBy(gateway.__testing().queryPlanner!);
-  const subscriptions = federatedSubscriptions({ planner, apiSchema, dataSources: upstreams.dataSources, events: upstreams.events, logger });
-  const shared = { server, admission, errors, logger, newRequestId: options.newRequestId, originOf: options.originOf, isSandboxHost: options.isSandboxHost, resolveApiVersion: options.resolveApiVersion };
+  const subscriptions = federatedSubscriptions({
+    planner,
+    apiSchema,
+    dataSources: upstreams.dataSources,
+    events: upstreams.events,
+    logger,
+  });
+  const shared = {
+    server,
+    admission,
+    errors,
+    logger,
+    newRequestId: options.newRequestId,
+    originOf: options.originOf,
+    isSandboxHost: options.isSandboxHost,
+    resolveApiVersion: options.resolveApiVersion,
+  };
   const webSockets = webSocketDoor({
     ...shared,
     subscriptions: metrics.meteredSubscriptions(subscriptions, 'graphql'),
@@ -122,14 +153,30 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     supergraphSdl,
     apiSchema,
-    middleware: httpDoor({ ...shared, path: GRAPHQL_PATH, rootUrl, versionHeaders: options.versionHeaders ?? (() => ({})), readJson: options.readJson, maxBodyBytes, graphiql: introspection }),
+    middleware: httpDoor({
+      ...shared,
+      path: GRAPHQL_PATH,
+      rootUrl,
+      versionHeaders: options.versionHeaders ?? (() => ({})),
+      readJson: options.readJson,
+      maxBodyBytes,
+      graphiql: introspection,
+    }),
     takesUpgrade,
     handleUpgrade(request, socket, head) {
       if (!takesUpgrade(request)) return false;
       webSockets.handleUpgrade(request, socket, head);
       return true;
     },
-    client: metrics.meteredClient(graphClient({ server, subscriptions: metrics.meteredSubscriptions(subscriptions, 'rest'), ownerOf: soleOwners(planner, upstreams.dataSources), apiSchema, documentsFolder: options.documentsFolder })),
+    client: metrics.meteredClient(
+      graphClient({
+        server,
+        subscriptions: metrics.meteredSubscriptions(subscriptions, 'rest'),
+        ownerOf: soleOwners(planner, upstreams.dataSources),
+        apiSchema,
+        documentsFolder: options.documentsFolder,
+      }),
+    ),
     async close() {
       await webSockets.close();
       await Promise.all(Object.values(upstreams.events).map((events) => events.close()));
@@ -143,7 +190,13 @@ interface Upstreams {
   readonly events: Readonly<Record<string, SubgraphEvents>>;
 }
 
-function connectUpstreams({ subgraphs, internalSecret, clock, logger, subgraphTimeoutMs = SUBGRAPH_TIMEOUT_MS }: GatewayOptions): Upstreams {
+function connectUpstreams({
+  subgraphs,
+  internalSecret,
+  clock,
+  logger,
+  subgraphTimeoutMs = SUBGRAPH_TIMEOUT_MS,
+}: GatewayOptions): Upstreams {
   const tokens = (): PrincipalTokens => {
     if (internalSecret === undefined) throw new Error('Remote subgraphs need internalSecret');
     return principalTokens(internalSecret, clock);
@@ -152,8 +205,12 @@ function connectUpstreams({ subgraphs, internalSecret, clock, logger, subgraphTi
   const events: Record<string, SubgraphEvents> = {};
   for (const subgraph of subgraphs) {
     const isRemote = 'url' in subgraph;
-    dataSources[subgraph.name] = isRemote ? new RemoteDataSource(subgraph, tokens(), logger, subgraphTimeoutMs) : new InProcessDataSource(subgraph, logger);
-    events[subgraph.name] = isRemote ? remoteEvents(subgraph, tokens(), Math.min(OPENING_TIMEOUT_MS, subgraphTimeoutMs)) : inProcessEvents(subgraph);
+    dataSources[subgraph.name] = isRemote
+      ? new RemoteDataSource(subgraph, tokens(), logger, subgraphTimeoutMs)
+      : new InProcessDataSource(subgraph, logger);
+    events[subgraph.name] = isRemote
+      ? remoteEvents(subgraph, tokens(), Math.min(OPENING_TIMEOUT_MS, subgraphTimeoutMs))
+      : inProcessEvents(subgraph);
   }
   return { dataSources, events };
 }

@@ -1,5 +1,13 @@
 import type { ApolloServer } from '@apollo/server';
-import { getOperationAST, GraphQLError, OperationTypeNode, type DocumentNode, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import {
+  getOperationAST,
+  GraphQLError,
+  OperationTypeNode,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Context, SubscribePayload } from 'graphql-ws';
 import { ProblemError } from '../schema/problems.ts';
 import type { ShownCredential } from '../services/identity/admission/admission.ts';
@@ -50,7 +58,10 @@ export class SocketOperations {
     this.#options = options;
     this.#admit = publicAdmission(options);
     this.#shapes = new DocumentShapes(options.limits);
-    this.#documents = new Documents(options.apiSchema, { maxTokens: options.limits.maxTokens, hidesSchema: options.hidesSchema });
+    this.#documents = new Documents(options.apiSchema, {
+      maxTokens: options.limits.maxTokens,
+      hidesSchema: options.hidesSchema,
+    });
   }
 
   /**
@@ -58,11 +69,18 @@ export class SocketOperations {
    * @param extensions of the operation's message; none when the socket is opened
    * @throws ProblemError as REST and HTTP refuse
    */
-  admit(connection: Connection, requestId: string, extensions: Readonly<Record<string, unknown>> = {}): Promise<AdmittedRequest> {
+  admit(
+    connection: Connection,
+    requestId: string,
+    extensions: Readonly<Record<string, unknown>> = {},
+  ): Promise<AdmittedRequest> {
     const { request } = connection.extra;
-    // Named like the header, whose case does not matter either: many clients are told to write Authorization. Programs may send the header itself; pages cannot.
+    // Named like the header, whose case does not matter either: many clients are told to write Authorization. Programs
+    // may send the header itself; pages cannot.
     const shown = (...wanted: readonly string[]): string | undefined => {
-      const value = Object.entries(connection.connectionParams ?? {}).find(([name]) => wanted.includes(name.toLowerCase()))?.[1];
+      const value = Object.entries(connection.connectionParams ?? {}).find(([name]) =>
+        wanted.includes(name.toLowerCase()),
+      )?.[1];
       return value === undefined || value === null ? headerOf(request, wanted[0]!) : String(value);
     };
     const { nonce, idempotencyKey: key } = extensions;
@@ -81,13 +99,20 @@ export class SocketOperations {
   async prepare(connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> {
     const { apiSchema: schema, limits } = this.#options;
     if (Object.keys(connection.subscriptions).length > MAX_OPERATIONS_PER_SOCKET) {
-      throw new ProblemError('rate_limit_exceeded', `At most ${MAX_OPERATIONS_PER_SOCKET} operations run on one socket.`, { code: 'concurrency', retryAfterS: 1 });
+      throw new ProblemError(
+        'rate_limit_exceeded',
+        `At most ${MAX_OPERATIONS_PER_SOCKET} operations run on one socket.`,
+        { code: 'concurrency', retryAfterS: 1 },
+      );
     }
     if (typeof payload.query !== 'string') throw new ProblemError('invalid_request', 'query must be a string.');
     const { request, credential } = await this.admit(connection, requestId, payload.extensions ?? undefined);
     const document = this.#checked(payload.query);
     const operation = getOperationAST(document, payload.operationName);
-    if (operation === undefined || operation === null) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
+    if (operation === undefined || operation === null)
+      throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', {
+        code: 'unknown_operation',
+      });
     const variables = payload.variables ?? {};
     // Of the others Apollo Server's plugin takes care.
     if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
@@ -101,14 +126,25 @@ export class SocketOperations {
   /** Answers a query or mutation. */
   async execute({ contextValue }: ExecutionArgs): Promise<ExecutionResult> {
     const { request, payload } = contextValue as SocketOperation;
-    const operation = { query: payload.query, variables: payload.variables ?? {}, ...(typeof payload.operationName === 'string' ? { operationName: payload.operationName } : {}) };
-    const response = await publicRequests.run(request, () => this.#options.server.executeOperation(operation, { contextValue: request.context }));
+    const operation = {
+      query: payload.query,
+      variables: payload.variables ?? {},
+      ...(typeof payload.operationName === 'string' ? { operationName: payload.operationName } : {}),
+    };
+    const response = await publicRequests.run(request, () =>
+      this.#options.server.executeOperation(operation, { contextValue: request.context }),
+    );
     if (response.body.kind !== 'single') throw new Error('the graph has no incremental delivery');
     return response.body.singleResult as ExecutionResult;
   }
 
   /** Opens the stream of a subscription, or tells why not. */
-  async subscribe({ document, operationName, variableValues, contextValue }: ExecutionArgs): Promise<EventStream<ExecutionResult, ExecutionResult> | ExecutionResult> {
+  async subscribe({
+    document,
+    operationName,
+    variableValues,
+    contextValue,
+  }: ExecutionArgs): Promise<EventStream<ExecutionResult, ExecutionResult> | ExecutionResult> {
     const { subscriptions, admission } = this.#options;
     const { request, credential } = contextValue as SocketOperation;
     const { requestId } = request.context;
@@ -118,16 +154,32 @@ export class SocketOperations {
     } catch (error) {
       return this.#presented({ errors: [error as GraphQLError] }, requestId);
     }
-    const stream = await subscriptions.subscribe({ document, operationName: operationName ?? undefined, variables: variableValues ?? {}, context: request.context });
+    const stream = await subscriptions.subscribe({
+      document,
+      operationName: operationName ?? undefined,
+      variables: variableValues ?? {},
+      context: request.context,
+    });
     if (!(stream instanceof EventStream)) {
       close();
       return this.#presented(stream, requestId);
     }
-    return new EventStream<ExecutionResult, ExecutionResult>(tellingEnd(stream, close), (result) => this.#presented(result, requestId), (reason) => this.#presented({ errors: [reason as GraphQLError] }, requestId));
+    return new EventStream<ExecutionResult, ExecutionResult>(
+      tellingEnd(stream, close),
+      (result) => this.#presented(result, requestId),
+      (reason) => this.#presented({ errors: [reason as GraphQLError] }, requestId),
+    );
   }
 
   #presented(result: ExecutionResult, requestId: string): ExecutionResult {
-    return result.errors === undefined ? result : { ...result, errors: result.errors.map((error) => this.#options.errors.present(error, requestId)) as unknown as GraphQLError[] };
+    return result.errors === undefined
+      ? result
+      : {
+          ...result,
+          errors: result.errors.map((error) =>
+            this.#options.errors.present(error, requestId),
+          ) as unknown as GraphQLError[],
+        };
   }
 
   #checked(query: string): DocumentNode {
@@ -136,7 +188,8 @@ export class SocketOperations {
         this.#shapes.assertFitting(query);
         return this.#documents.check(query);
       } catch (error) {
-        if (error instanceof GraphQLError) throw new ProblemError('invalid_request', withoutValue(error.message), { code: 'syntax' });
+        if (error instanceof GraphQLError)
+          throw new ProblemError('invalid_request', withoutValue(error.message), { code: 'syntax' });
         throw error;
       }
     })();

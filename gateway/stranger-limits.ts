@@ -6,14 +6,22 @@ import type { PublicRequest } from './public-request.ts';
 import { rootFields } from './root-fields.ts';
 
 /** Root fields that anyone may ask for and that are limited by address, as their operations are over REST. */
-const LIMITED_FIELDS: ReadonlyMap<string, StrangerClass> = new Map([['registerAgent', 'register'], ['verifyResult', 'anonymous']]);
+const LIMITED_FIELDS: ReadonlyMap<string, StrangerClass> = new Map([
+  ['registerAgent', 'register'],
+  ['verifyResult', 'anonymous'],
+]);
 
 /**
  * Counts each limited root field, whoever asks.
  * @param document valid and within the limits
  * @throws RateLimitError
  */
-export async function limitStrangers(admission: Admission, publicRequest: PublicRequest, document: DocumentNode, operation: OperationDefinitionNode): Promise<void> {
+export async function limitStrangers(
+  admission: Admission,
+  publicRequest: PublicRequest,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): Promise<void> {
   const { context } = publicRequest;
   for (const { name } of rootFields(document, operation.selectionSet)) {
     const rateClass = LIMITED_FIELDS.get(name.value);

@@ -45,17 +45,31 @@ interface PlannedSubscription {
  * owning subgraph answers `primary` with a stream, and each of its events is run through Apollo's executor as
  * `Sequence[primary, rest]`, with a data source that answers `primary` from the event.
  */
-export function federatedSubscriptions({ planner, apiSchema, dataSources, events, logger }: SubscriptionsOptions): Subscriptions {
+export function federatedSubscriptions({
+  planner,
+  apiSchema,
+  dataSources,
+  events,
+  logger,
+}: SubscriptionsOptions): Subscriptions {
   const plans = new WeakMap<DocumentNode, Map<string | undefined, PlannedSubscription>>();
 
   const plan = (document: DocumentNode, operationName: string | undefined): PlannedSubscription => {
     const node = planner.plan(document, operationName);
-    if (node?.kind !== 'Subscription') throw new Error(`planned ${node?.kind ?? 'nothing'} where a subscription was expected`);
+    if (node?.kind !== 'Subscription')
+      throw new Error(`planned ${node?.kind ?? 'nothing'} where a subscription was expected`);
     const { primary, rest } = node;
     return {
-      operation: buildOperationContext({ schema: apiSchema, operationDocument: document, ...(operationName === undefined ? {} : { operationName }) }),
+      operation: buildOperationContext({
+        schema: apiSchema,
+        operationDocument: document,
+        ...(operationName === undefined ? {} : { operationName }),
+      }),
       primary,
-      perEvent: { kind: 'QueryPlan', node: rest === undefined ? primary : { kind: 'Sequence', nodes: [primary, rest] } },
+      perEvent: {
+        kind: 'QueryPlan',
+        node: rest === undefined ? primary : { kind: 'Sequence', nodes: [primary, rest] },
+      },
     };
   };
 
@@ -68,22 +82,45 @@ export function federatedSubscriptions({ planner, apiSchema, dataSources, events
     return known;
   };
 
-  const complete = async (event: ExecutionResult, subscription: PlannedSubscription, { variables, context }: SubscriptionRequest): Promise<ExecutionResult> => {
+  const complete = async (
+    event: ExecutionResult,
+    subscription: PlannedSubscription,
+    { variables, context }: SubscriptionRequest,
+  ): Promise<ExecutionResult> => {
     const { operation, primary, perEvent } = subscription;
     const owner = dataSources[primary.serviceName]!;
     const origin = { subgraph: primary.serviceName, requestId: context.requestId, logger };
     const answering: GraphQLDataSource = {
-      process: async (options) => (options.request.query === primary.operation ? (withCrossingErrors(event, origin) as Awaited<ReturnType<GraphQLDataSource['process']>>) : owner.process(options)),
+      process: async (options) =>
+        options.request.query === primary.operation
+          ? (withCrossingErrors(event, origin) as Awaited<ReturnType<GraphQLDataSource['process']>>)
+          : owner.process(options),
     };
-    const executorContext = { request: { variables }, context: freshContext(context), metrics: {}, logger } as unknown as Parameters<typeof executeQueryPlan>[2];
-    const result = await executeQueryPlan(perEvent, { ...dataSources, [primary.serviceName]: answering }, executorContext, operation, planner.supergraphSchema, planner.apiSchema);
+    const executorContext = {
+      request: { variables },
+      context: freshContext(context),
+      metrics: {},
+      logger,
+    } as unknown as Parameters<typeof executeQueryPlan>[2];
+    const result = await executeQueryPlan(
+      perEvent,
+      { ...dataSources, [primary.serviceName]: answering },
+      executorContext,
+      operation,
+      planner.supergraphSchema,
+      planner.apiSchema,
+    );
     return withCompletionErrors(withCrossingErrors(result as ExecutionResult, origin), context.requestId, logger);
   };
 
   return {
     async subscribe(request) {
       const { document, operationName, variables, context } = request;
-      const broken = (subgraph: string) => (reason: unknown): ExecutionResult => ({ errors: [crossingError(reason, { subgraph, requestId: context.requestId, logger })] });
+      const broken =
+        (subgraph: string) =>
+        (reason: unknown): ExecutionResult => ({
+          errors: [crossingError(reason, { subgraph, requestId: context.requestId, logger })],
+        });
       try {
         const subscription = planned(document, operationName);
         const { primary, operation } = subscription;
@@ -92,10 +129,13 @@ export function federatedSubscriptions({ planner, apiSchema, dataSources, events
           document: primary.operationDocumentNode!,
           query: primary.operation,
           operationName: primary.operationName,
-          variables: Object.fromEntries((primary.variableUsages ?? []).filter((name) => name in variables).map((name) => [name, variables[name]])),
+          variables: Object.fromEntries(
+            (primary.variableUsages ?? []).filter((name) => name in variables).map((name) => [name, variables[name]]),
+          ),
           context: freshContext(context),
         });
-        if (!('next' in source)) return withCrossingErrors(source, { subgraph: primary.serviceName, requestId: context.requestId, logger });
+        if (!('next' in source))
+          return withCrossingErrors(source, { subgraph: primary.serviceName, requestId: context.requestId, logger });
         return new EventStream(source, (event) => complete(event, subscription, request), broken(primary.serviceName));
       } catch (error) {
         return broken('gateway')(error);

@@ -24,7 +24,8 @@ export class CompositionError extends Error {
  */
 export function composeSupergraph(subgraphs: readonly SubgraphDefinition[]): string {
   const composed = composeServices(subgraphs.map(({ name, url, sdl }) => ({ name, url, typeDefs: parse(sdl) })));
-  if (composed.errors !== undefined) throw new CompositionError(composed.errors.map((error) => error.message.replaceAll(/\s*\n\s*/g, ' ')).join('\n'));
+  if (composed.errors !== undefined)
+    throw new CompositionError(composed.errors.map((error) => error.message.replaceAll(/\s*\n\s*/g, ' ')).join('\n'));
   return composed.supergraphSdl;
 }
 
@@ -37,13 +38,23 @@ export function supergraphOf(subgraphs: readonly SubgraphDefinition[]): string {
 }
 
 function arePrinted(subgraphs: readonly SubgraphDefinition[]): boolean {
-  const printed = new Map(readdirSync(new URL('subgraphs/', PRINTED)).map((file) => [file, readFileSync(new URL(`subgraphs/${file}`, PRINTED), 'utf8')]));
-  return subgraphs.length === printed.size && subgraphs.every(({ name, sdl }) => printed.get(`${name}.graphql`) === sdl);
+  const printed = new Map(
+    readdirSync(new URL('subgraphs/', PRINTED)).map((file) => [
+      file,
+      readFileSync(new URL(`subgraphs/${file}`, PRINTED), 'utf8'),
+    ]),
+  );
+  return (
+    subgraphs.length === printed.size && subgraphs.every(({ name, sdl }) => printed.get(`${name}.graphql`) === sdl)
+  );
 }
 
 /** With the addresses of these in place of those that were printed. */
 function printedSupergraph(subgraphs: readonly SubgraphDefinition[]): string {
   const urls = new Map(subgraphs.map(({ name, url }) => [name, url]));
   const text = readFileSync(new URL('supergraph.graphql', PRINTED), 'utf8');
-  return text.replaceAll(/(@join__graph\(name: "(\w+)", url: )"[^"]*"/g, (_whole, start: string, name: string) => `${start}${JSON.stringify(urls.get(name))}`);
+  return text.replaceAll(
+    /(@join__graph\(name: "(\w+)", url: )"[^"]*"/g,
+    (_whole, start: string, name: string) => `${start}${JSON.stringify(urls.get(name))}`,
+  );
 }

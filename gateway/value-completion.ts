@@ -15,7 +15,14 @@ export function withCompletionErrors(result: ExecutionResult, requestId: string,
   const errors = (holes as GraphQLError[]).map(({ message, path }) => {
     logger.error({ requestId, path: path?.join('.'), reason: message }, 'the subgraphs left a hole in an answer');
     const problem = new ProblemError('internal_error', 'An unexpected error occurred.');
-    return new GraphQLError(problem.message, { ...(path === undefined ? {} : { path }), extensions: { ...problem.extensions } });
+    return new GraphQLError(problem.message, {
+      ...(path === undefined ? {} : { path }),
+      extensions: { ...problem.extensions },
+    });
   });
-  return { ...rest, errors: [...(result.errors ?? []), ...errors], ...(Object.keys(extensions).length === 0 ? {} : { extensions }) };
+  return {
+    ...rest,
+    errors: [...(result.errors ?? []), ...errors],
+    ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
+  };
 }

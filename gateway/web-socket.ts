@@ -1,7 +1,12 @@
 import { GraphQLError, type ExecutionArgs, type ExecutionResult, type FormattedExecutionResult } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import { ProblemError } from '../schema/problems.ts';
-import { SocketClosure, webSocketEndpoint, type SocketExtra, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
+import {
+  SocketClosure,
+  webSocketEndpoint,
+  type SocketExtra,
+  type WebSocketEndpoint,
+} from '../platform/graph/web-socket-endpoint.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { SocketOperations, type SocketOperationsOptions } from './socket-operations.ts';
 
@@ -64,6 +69,7 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
 function closure(error: unknown): unknown {
   if (!(error instanceof ProblemError)) return error;
   const { status } = error.problem;
-  const closeCode = status === 401 ? UNAUTHORIZED : status === 429 ? TOO_MANY_REQUESTS : status === 503 ? TRY_AGAIN_LATER : FORBIDDEN;
+  const closeCode =
+    status === 401 ? UNAUTHORIZED : status === 429 ? TOO_MANY_REQUESTS : status === 503 ? TRY_AGAIN_LATER : FORBIDDEN;
   return new SocketClosure(closeCode, error.type);
 }

@@ -13,8 +13,8 @@ export interface BatchesOptions {
 }
 
 /**
- * Does for many by one piece of work what each of them asks for. Those who ask in one turn of the event loop go together;
- * where only so many batches may be under way, so do those who came meanwhile (group commit). Unlike with a
+ * Does for many by one piece of work what each of them asks for. Those who ask in one turn of the event loop go
+ * together; where only so many batches may be under way, so do those who came meanwhile (group commit). Unlike with a
  * {@link Coalescer} everybody asks something else, and gets a result of his own.
  */
 export class Batches<Item, Result> {
@@ -26,7 +26,10 @@ export class Batches<Item, Result> {
   #isDue = false;
 
   /** @param work gives each item's result in the item's place; what it throws, everybody hears who is in the batch */
-  constructor(work: (items: readonly Item[]) => Promise<readonly Result[]>, { atOnce = Infinity, size = 100 }: BatchesOptions = {}) {
+  constructor(
+    work: (items: readonly Item[]) => Promise<readonly Result[]>,
+    { atOnce = Infinity, size = 100 }: BatchesOptions = {},
+  ) {
     this.#work = work;
     this.#atOnce = atOnce;
     this.#size = size;
@@ -42,7 +45,8 @@ export class Batches<Item, Result> {
 
   #send(): void {
     this.#isDue = false;
-    while (this.#waiting.length > 0 && this.#underWay < this.#atOnce) void this.#run(this.#waiting.splice(0, this.#size));
+    while (this.#waiting.length > 0 && this.#underWay < this.#atOnce)
+      void this.#run(this.#waiting.splice(0, this.#size));
   }
 
   async #run(batch: readonly Waiting<Item, Result>[]): Promise<void> {

@@ -52,7 +52,8 @@ export class Coalescer<Question, Answer> {
 
   #gather(key: string, question: Question): Group<Answer> {
     const before = this.#underWay.get(key);
-    const turn = before === undefined ? endOfTurn() : Promise.race([before, sleep(this.#patienceMs, undefined, { ref: false })]);
+    const turn =
+      before === undefined ? endOfTurn() : Promise.race([before, sleep(this.#patienceMs, undefined, { ref: false })]);
     const group: Group<Answer> = {
       askers: 0,
       answer: turn.then(() => {

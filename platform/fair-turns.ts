@@ -26,7 +26,10 @@ interface Waiting {
 interface Line {
   readonly tenant: string;
   taken: number;
-  /** Number of the latest turn that this tenant was given, over all tenants; just below the latest when it came, if none. */
+  /**
+   * Number of the latest turn that this tenant was given, over all tenants; just below the latest when it came, if
+   * none.
+   */
   lastTurn: number;
   readonly waiting: Set<Waiting>;
 }
@@ -74,7 +77,8 @@ export class FairTurns {
     signal?.throwIfAborted();
     const line = this.#lineOf(tenant);
     const { waitingPerTenant = Infinity } = this.#options;
-    if (line.waiting.size >= waitingPerTenant) throw new CrowdedTurnsError(`${line.waiting.size} requests of this tenant wait already`);
+    if (line.waiting.size >= waitingPerTenant)
+      throw new CrowdedTurnsError(`${line.waiting.size} requests of this tenant wait already`);
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         line.waiting.delete(waiting);
@@ -96,9 +100,14 @@ export class FairTurns {
   #lineOf(tenant: string): Line {
     const known = this.#lines.get(tenant);
     if (known !== undefined) return known;
-    // Who comes anew goes before whoever was served just now, and behind all who wait since an earlier turn: else tenants
-    // that leave and come again would shut out one that waits.
-    const line = { tenant, taken: 0, lastTurn: this.#lastTurns.get(tenant) ?? this.#turns - 0.5, waiting: new Set<Waiting>() };
+    // Who comes anew goes before whoever was served just now, and behind all who wait since an earlier turn: else
+    // tenants that leave and come again would shut out one that waits.
+    const line = {
+      tenant,
+      taken: 0,
+      lastTurn: this.#lastTurns.get(tenant) ?? this.#turns - 0.5,
+      waiting: new Set<Waiting>(),
+    };
     this.#lastTurns.delete(tenant);
     this.#lines.set(tenant, line);
     return line;
@@ -121,7 +130,8 @@ export class FairTurns {
     let next: Line | undefined;
     for (const line of this.#lines.values()) {
       if (line.waiting.size === 0 || line.taken >= this.#options.perTenant) continue;
-      if (next === undefined || line.taken < next.taken || (line.taken === next.taken && line.lastTurn < next.lastTurn)) next = line;
+      if (next === undefined || line.taken < next.taken || (line.taken === next.taken && line.lastTurn < next.lastTurn))
+        next = line;
     }
     return next;
   }
@@ -138,7 +148,9 @@ export class FairTurns {
     };
   }
 
-  /** Of who has nothing and wants nothing, the latest turn is remembered for a while: who seldom comes goes first then. */
+  /**
+   * Of who has nothing and wants nothing, the latest turn is remembered for a while: who seldom comes goes first then.
+   */
   #forgetIdle(line: Line): void {
     if (line.taken > 0 || line.waiting.size > 0 || !this.#lines.delete(line.tenant)) return;
     this.#lastTurns.set(line.tenant, line.lastTurn);

@@ -4,7 +4,20 @@ import { ProblemError } from '../schema/problems.ts';
 import { SANDBOX_SOURCES } from '../schema/sandbox-sources.ts';
 
 /** Prefix of every public identifier; the part behind it is the object's UUID in 22 base62 characters. */
-export type IdPrefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'kp' | 'ws' | 'aud' | 'evt' | 'dlv' | 'req' | 'upload' | 'exp';
+export type IdPrefix =
+  | 'attr'
+  | 'ds'
+  | 'sync'
+  | 'agent'
+  | 'key'
+  | 'kp'
+  | 'ws'
+  | 'aud'
+  | 'evt'
+  | 'dlv'
+  | 'req'
+  | 'upload'
+  | 'exp';
 
 /** A UUID in its canonical text form. Branded, so that a public id is never passed where a UUID is meant. */
 export type Uuid = string & { readonly __brand: 'Uuid' };
@@ -32,10 +45,15 @@ export function isUuid(text: string): text is Uuid {
 }
 
 /** Parses a UUID where one crosses a boundary of ours. */
-export const uuid = z.string().refine(isUuid, 'must be a UUID').transform((text) => text as Uuid);
+export const uuid = z
+  .string()
+  .refine(isUuid, 'must be a UUID')
+  .transform((text) => text as Uuid);
 
 /** The sources of the sandbox are called by names; row level security shows them to test keys only. */
-const UUID_OF_NAME: ReadonlyMap<string, Uuid> = new Map(SANDBOX_SOURCES.map((source) => [source.publicId, source.uuid as Uuid]));
+const UUID_OF_NAME: ReadonlyMap<string, Uuid> = new Map(
+  SANDBOX_SOURCES.map((source) => [source.publicId, source.uuid as Uuid]),
+);
 const NAME_OF_UUID: ReadonlyMap<Uuid, string> = new Map([...UUID_OF_NAME].map(([name, uuid]) => [uuid, name]));
 
 /** `attr` + UUID → `attr_01BxK…`: prefix, underscore, 22 base62 digits; sortable as the UUID is, reversible. */
@@ -72,7 +90,10 @@ export function uuidFromPublicId(prefix: IdPrefix, id: string): Uuid | undefined
   return value >> 128n === 0n ? uuidFromHex(value.toString(16).padStart(32, '0')) : undefined;
 }
 
-/** The UUID of an agent, which may be named by its public id and by the UUID itself, in any case (decision table of the contract, identifiers). */
+/**
+ * The UUID of an agent, which may be named by its public id and by the UUID itself, in any case (decision table of the
+ * contract, identifiers).
+ */
 export function agentUuid(named: string): Uuid | undefined {
   return isUuid(named) ? (named.toLowerCase() as Uuid) : uuidFromPublicId('agent', named);
 }
@@ -91,13 +112,21 @@ export function shownId(id: string): string {
  */
 export function requireUuid(prefix: IdPrefix, id: string, what: string, param?: string): Uuid {
   const uuid = uuidFromPublicId(prefix, id);
-  if (uuid === undefined) throw new ProblemError('resource_not_found', `There is no ${what} ${shownId(id)}.`, param === undefined ? {} : { param });
+  if (uuid === undefined)
+    throw new ProblemError(
+      'resource_not_found',
+      `There is no ${what} ${shownId(id)}.`,
+      param === undefined ? {} : { param },
+    );
   return uuid;
 }
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000' as Uuid;
 
-/** The UUID that a list is filtered by. What is not an id names nothing, so that nothing matches: it is answered as an unknown id is, with an empty list. */
+/**
+ * The UUID that a list is filtered by. What is not an id names nothing, so that nothing matches: it is answered as an
+ * unknown id is, with an empty list.
+ */
 export function filterUuid(prefix: IdPrefix, id: string): Uuid {
   return uuidFromPublicId(prefix, id) ?? NIL_UUID;
 }

@@ -2,8 +2,9 @@ const COLON = 0x3a;
 const QUOTE = 0x22;
 
 /**
- * How many members the objects of a JSON text have, without parsing it: names are what a quote and a colon end. A text inside
- * of a string may add a few. Parsing costs most by the name: a mebibyte of short ones takes a hundred times one long text.
+ * How many members the objects of a JSON text have, without parsing it: names are what a quote and a colon end. A text
+ * inside of a string may add a few. Parsing costs most by the name: a mebibyte of short ones takes a hundred times one
+ * long text.
  */
 export function jsonMembers(json: Uint8Array): number {
   let members = 0;

@@ -6,8 +6,8 @@ export interface Holder {
 }
 
 /**
- * Who has to give up what he holds where all together hold too much: always one of the group that holds most, and of that
- * the one who holds most. Whoever takes no more than he needs is next to never one of them.
+ * Who has to give up what he holds where all together hold too much: always one of the group that holds most, and of
+ * that the one who holds most. Whoever takes no more than he needs is next to never one of them.
  */
 export function mostHeld<Each extends Holder>(holders: Iterable<Each>, maxBytes: number): Each[] {
   const groups = new Map<string, { bytes: number; readonly holders: Each[] }>();

@@ -20,14 +20,28 @@ export interface AdmissionServicesOptions {
   readonly logger: Logger;
 }
 
-/** Who may call, how often, and whether a request was answered before: the same with everything in one process and in a gateway of its own. */
-export function admissionServices({ backing, config, keyPepper, keyEncryptionKey, logger }: AdmissionServicesOptions): Pick<PublicServerOptions, 'admission' | 'firstAccount' | 'oauth' | 'claims' | 'keys'> {
+/**
+ * Who may call, how often, and whether a request was answered before: the same with everything in one process and in a
+ * gateway of its own.
+ */
+export function admissionServices({
+  backing,
+  config,
+  keyPepper,
+  keyEncryptionKey,
+  logger,
+}: AdmissionServicesOptions): Pick<PublicServerOptions, 'admission' | 'firstAccount' | 'oauth' | 'claims' | 'keys'> {
   const { database, pubSub, registry } = backing;
   const { rateLimits, bootstrapToken, publicBaseUrl } = config;
-  const admission = new AdmissionMetrics(registry).metered(new PostgresAdmission({ database, pubSub, keyPepper, rateLimits, logger }));
+  const admission = new AdmissionMetrics(registry).metered(
+    new PostgresAdmission({ database, pubSub, keyPepper, rateLimits, logger }),
+  );
   return {
     admission,
-    firstAccount: bootstrapToken === undefined ? null : new FirstAccount(database, new KeyStore(database, keyPepper), bootstrapToken),
+    firstAccount:
+      bootstrapToken === undefined
+        ? null
+        : new FirstAccount(database, new KeyStore(database, keyPepper), bootstrapToken),
     oauth: openOauth({ database, keyPepper, admission, findClient: findOauthClient(database), publicBaseUrl }),
     claims: new PostgresClaims({ ...backing, secret: keyEncryptionKey, logger }),
     keys: new PublicKeyStore(database),

@@ -17,8 +17,15 @@ export interface AuditPlaces {
 }
 
 /** As configured, else in the data directory. */
-export function auditPlaces({ auditHeadsFile, auditArchiveDir, dataDir }: Pick<Config, 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir'>): AuditPlaces {
-  return { headsFile: auditHeadsFile ?? join(dataDir, 'audit-heads.ndjson'), archiveDirectory: auditArchiveDir ?? join(dataDir, 'audit-archive') };
+export function auditPlaces({
+  auditHeadsFile,
+  auditArchiveDir,
+  dataDir,
+}: Pick<Config, 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir'>): AuditPlaces {
+  return {
+    headsFile: auditHeadsFile ?? join(dataDir, 'audit-heads.ndjson'),
+    archiveDirectory: auditArchiveDir ?? join(dataDir, 'audit-archive'),
+  };
 }
 
 /** Chains what was recorded; addresses are hashed under the pepper. */
@@ -66,7 +73,11 @@ export function auditHeadSigner({ places, ...services }: HeadSigningOptions): Au
 /** Signs the heads of the chains, every few seconds. */
 export function startHeadSigning(options: HeadSigningOptions): Repeated {
   const signer = auditHeadSigner(options);
-  return repeatedly(() => signer.signDue(), 'the heads of the audit log could not be signed and will be tried again', options.logger);
+  return repeatedly(
+    () => signer.signDue(),
+    'the heads of the audit log could not be signed and will be tried again',
+    options.logger,
+  );
 }
 
 const EVERY_MS = 5_000;

@@ -24,7 +24,16 @@ import { migrateColumnarTables } from '../subgraphs/attribution/intake/touchpoin
 import type { DiskWatch } from './disk-watch.ts';
 
 /** Everyone who has tables in PostgreSQL. */
-export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, eventsOwner, idempotencyOwner, trustOwner, agentsOwner, attributionOwner];
+export const MIGRATION_OWNERS: readonly MigrationOwner[] = [
+  pubSubOwner,
+  jobsOwner,
+  authOwner,
+  eventsOwner,
+  idempotencyOwner,
+  trustOwner,
+  agentsOwner,
+  attributionOwner,
+];
 
 /** What a process of ours consumes and others provide: the stores, the messages between processes, the job queue. */
 export interface BackingServices {
@@ -41,7 +50,10 @@ export interface BackingServices {
 }
 
 export interface BackingServicesOptions {
-  readonly config: Pick<Config, 'databasePoolMax' | 'jobLeaseS' | 'dataDir' | 'diskReserveBytes' | 'rowsEarliestDay' | 'rowsMaxAheadHours'>;
+  readonly config: Pick<
+    Config,
+    'databasePoolMax' | 'jobLeaseS' | 'dataDir' | 'diskReserveBytes' | 'rowsEarliestDay' | 'rowsMaxAheadHours'
+  >;
   readonly database: DatabaseUrls;
   readonly clickhouse: { readonly url: string; readonly database: string };
   readonly applicationName: string;
@@ -65,7 +77,15 @@ export async function openBackingServices(options: BackingServicesOptions): Prom
     for (const step of opened.toReversed()) await step();
   };
   try {
-    const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(databaseTimeoutMs === undefined ? {} : { timeoutMs: databaseTimeoutMs }), ...(disk === undefined ? {} : { refuseWithoutRoom: () => disk.refuseWithoutRoom() }) });
+    const database = await openDatabase({
+      url,
+      entities: [...agentsEntities, ...attributionEntities],
+      applicationName: options.applicationName,
+      poolMax: config.databasePoolMax,
+      logger,
+      ...(databaseTimeoutMs === undefined ? {} : { timeoutMs: databaseTimeoutMs }),
+      ...(disk === undefined ? {} : { refuseWithoutRoom: () => disk.refuseWithoutRoom() }),
+    });
     opened.push(() => database.close());
     const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
     opened.push(() => clickhouse.close());
@@ -77,7 +97,14 @@ export async function openBackingServices(options: BackingServicesOptions): Prom
     opened.push(() => readingRoom.close());
     const pubSub = await createPubSub({ url, database, logger });
     opened.push(() => pubSub.close());
-    const jobs = await createJobs({ url, logger, leaseS: config.jobLeaseS, takesJobs, registry, ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }) });
+    const jobs = await createJobs({
+      url,
+      logger,
+      leaseS: config.jobLeaseS,
+      takesJobs,
+      registry,
+      ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }),
+    });
     opened.push(() => jobs.stop());
     await migrateColumnarTables(clickhouse);
     showPool(registry, () => database.load());

@@ -14,8 +14,17 @@ const requireFromRoot = createRequire(join(root, 'package.json'));
 const addressOf = (path) => new URL(`../${path}`, import.meta.url).href;
 /** The program of an installed package. */
 export const programOf = (path) => join(root, 'node_modules', ...path.split('/'));
-/** Arguments that make Node run TypeScript of ours. The threads of the models collect their garbage by gc (compute/worker.ts). */
-export const typescript = (path) => ['--expose-gc', '--enable-source-maps', '--import', addressOf('processes/typescript-hook.mjs'), join(root, path)];
+/**
+ * Arguments that make Node run TypeScript of ours. The threads of the models collect their garbage by gc
+ * (compute/worker.ts).
+ */
+export const typescript = (path) => [
+  '--expose-gc',
+  '--enable-source-maps',
+  '--import',
+  addressOf('processes/typescript-hook.mjs'),
+  join(root, path),
+];
 
 /**
  * Installs what package-lock.json lists and node_modules lacks; looks at files only when nothing is missing.
@@ -24,16 +33,25 @@ export const typescript = (path) => ['--expose-gc', '--enable-source-maps', '--i
 export function ensureInstalled({ development }) {
   const missing = missingPackages(development);
   if (missing === 0 && nodeProgram() !== undefined) return true;
-  console.error(missing > 0 ? `Installing ${missing} packages, which takes about a minute and happens once …` : 'Installing the Node.js that this version is built for …');
+  console.error(
+    missing > 0
+      ? `Installing ${missing} packages, which takes about a minute and happens once …`
+      : 'Installing the Node.js that this version is built for …',
+  );
   const [program, first] = npmCommand();
   // Not `ci`: it refuses a lock file without the binaries of other platforms, and some are published for one platform
   // only. The versions are the lock file's all the same, and --no-save leaves that file as it is.
   const steps = missing > 0 ? [['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error']] : [];
   for (const step of [...steps, ['rebuild', 'node', '--loglevel=error']]) {
     if (step[0] === 'rebuild' && nodeProgram() !== undefined) continue;
-    const { status, error } = spawnSync(program, [...first, ...step], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+    const { status, error } = spawnSync(program, [...first, ...step], {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     if (status !== 0) {
-      console.error(`npm ${step[0]} failed${error === undefined ? '' : ` (${error.message})`}: run it in ${root} to see why.`);
+      console.error(
+        `npm ${step[0]} failed${error === undefined ? '' : ` (${error.message})`}: run it in ${root} to see why.`,
+      );
       return false;
     }
   }
@@ -69,7 +87,11 @@ function packagesOf(lockFile) {
 /** The Node that we pin as a dependency, or undefined when its install script has not run. */
 export function nodeProgram() {
   try {
-    const program = join(dirname(requireFromRoot.resolve('node/package.json')), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+    const program = join(
+      dirname(requireFromRoot.resolve('node/package.json')),
+      'bin',
+      process.platform === 'win32' ? 'node.exe' : 'node',
+    );
     return existsSync(program) ? program : undefined;
   } catch (error) {
     if (error.code === 'MODULE_NOT_FOUND') return undefined;
@@ -89,7 +111,11 @@ export function runNode(args, { cwd = root, ownEnd = false } = {}) {
   const watch = ownEnd ? [] : ['--import', addressOf('processes/exit-with-parent.mjs')];
   // A process group of its own: Ctrl-C in a terminal reaches everyone in the foreground group, and npm forwards it as
   // well. The child gets it from us, once.
-  const child = spawn(nodeProgram(), [...watch, ...args], { cwd, stdio: ['inherit', 'inherit', 'inherit', 'ipc'], detached: true });
+  const child = spawn(nodeProgram(), [...watch, ...args], {
+    cwd,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    detached: true,
+  });
   const lastSentMs = new Map();
   const forward = (signal) => {
     const nowMs = Date.now();

@@ -26,13 +26,19 @@ export interface CertificateOptions {
   readonly certFile: string;
   readonly keyFile: string;
   readonly logger: Logger;
-  /** How often the files are looked at; a minute unless given. Watching would miss what is replaced by renaming or on network drives. */
+  /**
+   * How often the files are looked at; a minute unless given. Watching would miss what is replaced by renaming or on
+   * network drives.
+   */
   readonly lookMs?: number;
 }
 
 const LOOK_MS = 60_000;
 
-/** Reads a certificate and looks for newer ones. A pair that does not fit together is left aside until it does. @throws CertificateError */
+/**
+ * Reads a certificate and looks for newer ones. A pair that does not fit together is left aside until it does. @throws
+ * CertificateError
+ */
 export function openCertificate({ certFile, keyFile, logger, lookMs = LOOK_MS }: CertificateOptions): Certificate {
   const read = (): CertificatePair => {
     try {
@@ -40,7 +46,10 @@ export function openCertificate({ certFile, keyFile, logger, lookMs = LOOK_MS }:
       createSecureContext(pair);
       return pair;
     } catch (error) {
-      throw new CertificateError(`TLS_CERT_FILE ${certFile} and TLS_KEY_FILE ${keyFile} cannot be served with: ${(error as Error).message}`, { cause: error });
+      throw new CertificateError(
+        `TLS_CERT_FILE ${certFile} and TLS_KEY_FILE ${keyFile} cannot be served with: ${(error as Error).message}`,
+        { cause: error },
+      );
     }
   };
   let pair = read();

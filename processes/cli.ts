@@ -72,15 +72,31 @@ function addAnalyze(program: Command): void {
     .addOption(new Option('--model <name>', 'model whose credit to show').choices(MODELS).default('causal'))
     .option('--from <date>', 'first day, YYYY-MM-DD (default: first day of the data)', calendarDate)
     .option('--to <date>', 'last day, YYYY-MM-DD (default: last day of the data)', calendarDate)
-    .addOption(new Option('--granularity <period>', 'periods of the time series (default: what suits the length of the range)').choices(['daily', 'weekly', 'monthly']))
+    .addOption(
+      new Option(
+        '--granularity <period>',
+        'periods of the time series (default: what suits the length of the range)',
+      ).choices(['daily', 'weekly', 'monthly']),
+    )
     .option('--lookback-days <days>', 'how far a journey reaches back before an order, 1 to 90', wholeNumber(1, 90), 30)
     .option('--order <order>', 'order of the Markov chain, 1 to 4', wholeNumber(1, 4), 1)
     .option('--confidence <level>', 'level of the intervals, 0.80 to 0.99', decimalNumber(0.8, 0.99), 0.95)
-    .option('--baseline <channels>', 'unpaid channels, separated by commas; * at the end matches any ending (default: direct,organic*,(none),unassigned)', nameList)
-    .option('--experiments <file>', 'results of experiments that calibrate causal: a CSV file with channel, method (holdout or geo), start, end, incremental_revenue, standard_error')
+    .option(
+      '--baseline <channels>',
+      'unpaid channels, separated by commas; * at the end matches any ending (default: ' +
+        'direct,organic*,(none),unassigned)',
+      nameList,
+    )
+    .option(
+      '--experiments <file>',
+      'results of experiments that calibrate causal: a CSV file with channel, method (holdout or geo), start, end, ' +
+        'incremental_revenue, standard_error',
+    )
     .option('--json', 'print the result as JSON')
     .option('--report <file>', 'write a report as one HTML file')
-    .action(async (files: string[], options: AnalyzeOptions) => (await import('./cli/analyze-command.ts')).runAnalyze(files, options));
+    .action(async (files: string[], options: AnalyzeOptions) =>
+      (await import('./cli/analyze-command.ts')).runAnalyze(files, options),
+    );
 }
 
 function addExample(program: Command): void {
@@ -91,7 +107,9 @@ function addExample(program: Command): void {
     .option('--end <date>', 'last day of the data, YYYY-MM-DD (default: yesterday)', calendarDate)
     .option('--seed <number>', 'another seed makes another shop', wholeNumber(0, 2 ** 31 - 1), 1)
     .option('--users <number>', 'people the shop can reach (default: 12000)', wholeNumber(1, 2_000_000))
-    .action(async (directory: string, options: ExampleOptions) => (await import('./cli/example-command.ts')).runExample(directory, options));
+    .action(async (directory: string, options: ExampleOptions) =>
+      (await import('./cli/example-command.ts')).runExample(directory, options),
+    );
 }
 
 function addVerify(program: Command, exitWith: ExitWith): void {
@@ -102,15 +120,25 @@ function addVerify(program: Command, exitWith: ExitWith): void {
     .requiredOption('--jwks <file or URL>', 'the keys: /.well-known/jwks.json of the service, or a copy of it')
     .option('--issuer <address>', 'address that must have signed, for example https://api.example')
     .option('--json', 'print the outcome as JSON')
-    .action(async (file: string, options: VerifyOptions) => exitWith(await (await import('./cli/verify-command.ts')).runVerify(file, options)));
+    .action(async (file: string, options: VerifyOptions) =>
+      exitWith(await (await import('./cli/verify-command.ts')).runVerify(file, options)),
+    );
 }
 
 function addListen(program: Command): void {
   program
     .command('listen')
-    .description('print events as they happen, or forward them as signed webhooks; reconnects by itself, ends with Ctrl-C')
-    .option('--forward-to <url>', 'send each event to this address as a webhook, signed with a secret that is printed first')
-    .option('--key <key>', 'API key or access token (default: LIFTGRAPH_KEY in the environment, where other users of the machine do not see it)')
+    .description(
+      'print events as they happen, or forward them as signed webhooks; reconnects by itself, ends with Ctrl-C',
+    )
+    .option(
+      '--forward-to <url>',
+      'send each event to this address as a webhook, signed with a secret that is printed first',
+    )
+    .option(
+      '--key <key>',
+      'API key or access token (default: LIFTGRAPH_KEY in the environment, where other users of the machine do not see it)',
+    )
     .option('--events <types>', 'only these types, separated by commas (default: all that the key may read)')
     .option('--after <position>', 'start after this event; 0 for all that are kept (default: now)', wholePosition)
     .option('--url <address>', 'address of the service', 'http://127.0.0.1:4000')
@@ -119,11 +147,16 @@ function addListen(program: Command): void {
 }
 
 function addKeys(program: Command): void {
-  const keys = program.command('keys').description('manage the keys that sign results; reads the configuration of the service from the environment');
-  const environment = () => new Option('--environment <name>', 'of which results (default: both)').choices(ENVIRONMENTS);
+  const keys = program
+    .command('keys')
+    .description('manage the keys that sign results; reads the configuration of the service from the environment');
+  const environment = () =>
+    new Option('--environment <name>', 'of which results (default: both)').choices(ENVIRONMENTS);
   keys
     .command('list')
-    .description('list every key: current signs, next is published and signs after it, retired still verifies, revoked does not')
+    .description(
+      'list every key: current signs, next is published and signs after it, retired still verifies, revoked does not',
+    )
     .addOption(environment())
     .option('--json', 'print them as JSON')
     .action(async (options: KeysOptions) => (await import('./cli/keys-command.ts')).listKeys(options));
@@ -143,10 +176,21 @@ function addKeys(program: Command): void {
 }
 
 function addAdmin(program: Command): void {
-  const admin = program.command('admin').description('manage accounts and their keys, whether the service runs or not; reads its configuration from the environment');
+  const admin = program
+    .command('admin')
+    .description(
+      'manage accounts and their keys, whether the service runs or not; reads its configuration from the environment',
+    );
   const account = admin.command('account').description('manage accounts');
-  const perMinute = () => new Option('--requests-per-minute <number>', 'limit agreed with this account (default: by plan and tier)').argParser(wholeNumber(1, 1_000_000));
-  const perDay = () => new Option('--requests-per-day <number>', 'limit agreed with this account (default: by plan and tier)').argParser(wholeNumber(1, 1_000_000_000));
+  const perMinute = () =>
+    new Option(
+      '--requests-per-minute <number>',
+      'limit agreed with this account (default: by plan and tier)',
+    ).argParser(wholeNumber(1, 1_000_000));
+  const perDay = () =>
+    new Option('--requests-per-day <number>', 'limit agreed with this account (default: by plan and tier)').argParser(
+      wholeNumber(1, 1_000_000_000),
+    );
   account
     .command('create')
     .description('create an account for people, with its first live and test key; agents register by themselves')
@@ -156,7 +200,9 @@ function addAdmin(program: Command): void {
     .addOption(perMinute())
     .addOption(perDay())
     .option('--json', 'print the keys as JSON')
-    .action(async (options: NewAccountOptions) => (await import('./cli/admin-command.ts')).createAccountByAdmin(options));
+    .action(async (options: NewAccountOptions) =>
+      (await import('./cli/admin-command.ts')).createAccountByAdmin(options),
+    );
   account
     .command('list')
     .description('list every account, newest first')
@@ -169,7 +215,9 @@ function addAdmin(program: Command): void {
     .addArgument(new Argument('<plan>', 'the new plan').choices(PLANS))
     .addOption(perMinute())
     .addOption(perDay())
-    .action(async (reference: string, plan: Plan, options: NewAccountOptions) => (await import('./cli/admin-command.ts')).setPlan(reference, plan, options));
+    .action(async (reference: string, plan: Plan, options: NewAccountOptions) =>
+      (await import('./cli/admin-command.ts')).setPlan(reference, plan, options),
+    );
   admin
     .command('key')
     .description('manage the keys of an account')
@@ -186,27 +234,39 @@ function addAudit(program: Command, exitWith: ExitWith): void {
   const audit = program.command('audit').description('verify, export and archive the audit log');
   audit
     .command('verify')
-    .description('check entries of one chain: files of the archive, or entries as the service shows them, one per line, oldest first')
+    .description(
+      'check entries of one chain: files of the archive, or entries as the service shows them, one per line, oldest first',
+    )
     .argument('<file...>', '.ndjson or .ndjson.gz')
     .requiredOption('--heads <file>', 'the signed heads: AUDIT_HEADS_FILE of the service, or a copy of it')
     .requiredOption('--jwks <file or URL>', 'the keys: /.well-known/jwks.json of the service, or a copy that you kept')
     .option('--json', 'print the outcome as JSON')
-    .action(async (files: string[], options: AuditVerifyOptions) => exitWith(await (await import('./cli/audit-command.ts')).runAuditVerify(files, options)));
+    .action(async (files: string[], options: AuditVerifyOptions) =>
+      exitWith(await (await import('./cli/audit-command.ts')).runAuditVerify(files, options)),
+    );
   audit
     .command('export')
-    .description('print the sealed entries of a chain, one per line, oldest first; reads the configuration of the service from the environment')
+    .description(
+      'print the sealed entries of a chain, one per line, oldest first; reads the configuration of the service from ' +
+        'the environment',
+    )
     .argument('[chain]', 'chain_id as entries name it, or installation for what belongs to no account', 'installation')
     .action(async (chain: string) => (await import('./cli/audit-command.ts')).runAuditExport(chain));
   audit
     .command('archive')
-    .description('move old entries from the database into archive files; reads the configuration of the service from the environment')
+    .description(
+      'move old entries from the database into archive files; reads the configuration of the service from the ' +
+        'environment',
+    )
     .option('--older-than-days <days>', 'move entries older than this', wholeNumber(0, 36_500), 90)
     .action(async (options: AuditArchiveOptions) => (await import('./cli/audit-command.ts')).runAuditArchive(options));
 }
 
 async function main(argv: readonly string[]): Promise<number> {
   // A reader that has seen enough (`| head`) is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.internal));
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.internal),
+  );
   try {
     let code: number = EXIT.ok;
     await buildProgram((wanted) => (code = wanted)).parseAsync(argv);

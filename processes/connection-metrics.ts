@@ -11,7 +11,9 @@ export class ConnectionMetrics {
     this.#registry = registry;
     this.#refused = new Counter({
       name: 'liftgraph_http_connections_refused_total',
-      help: 'Connections that got no place, since as many were busy as there may be, of their address or of all, or since too many came.',
+      help:
+        'Connections that got no place, since as many were busy as there may be, of their address or of all, or ' +
+        'since too many came.',
       labelNames: ['full'],
       registers: [registry],
     });

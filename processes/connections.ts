@@ -50,7 +50,10 @@ interface Connection {
  * have not gone yet. Who has not brought a request gives way here, too, so that many silent ones don't keep probes out.
  */
 export const RESERVE = { max: 128, maxPerAddress: 16 } as const;
-/** New connections from one address, once it has used up as many as it may have at a time: no client of its own opens more. */
+/**
+ * New connections from one address, once it has used up as many as it may have at a time: no client of its own opens
+ * more.
+ */
 const ARRIVALS_PER_SECOND = 50;
 const MIN_BURST = 512;
 const SWEEP_MS = 50;
@@ -89,7 +92,10 @@ export class Connections {
     this.#options = options;
     this.#places = new ConnectionCaps(options.limits);
     const { max, maxPerAddress } = options.limits;
-    this.#arrivals = maxPerAddress >= max ? null : new Arrivals({ burst: Math.max(MIN_BURST, maxPerAddress), perSecond: ARRIVALS_PER_SECOND });
+    this.#arrivals =
+      maxPerAddress >= max
+        ? null
+        : new Arrivals({ burst: Math.max(MIN_BURST, maxPerAddress), perSecond: ARRIVALS_PER_SECOND });
     options.metrics?.show(options.limits.max, () => this.#open.size);
     // The one way in, whichever listening socket it was. Node's own listener, the only one yet, has to wait.
     const [letIn] = server.listeners('connection');
@@ -158,7 +164,7 @@ export class Connections {
   async #untilNobodyWaits(timeoutMs: number): Promise<void> {
     this.#held = [];
     const deadlineMs = performance.now() + timeoutMs;
-    for (let quiet = false; !quiet && performance.now() < deadlineMs; ) {
+    for (let quiet = false; !quiet && performance.now() < deadlineMs;) {
       const before = this.#moves;
       await sleep(QUIET_MS);
       await setImmediate();
@@ -184,9 +190,17 @@ export class Connections {
       return false;
     }
     const connection: Connection = {
-      tcp, inner: isSecure ? null : tcp, block,
-      full: null, answers: 0, newest: null, wasAnswered: false, isUpgraded: false, isGoing: false,
-      idleSinceMs: performance.now(), idleSinceBytes: 0,
+      tcp,
+      inner: isSecure ? null : tcp,
+      block,
+      full: null,
+      answers: 0,
+      newest: null,
+      wasAnswered: false,
+      isUpgraded: false,
+      isGoing: false,
+      idleSinceMs: performance.now(),
+      idleSinceBytes: 0,
     };
     const outcome = this.#places.take(connection, connection.block);
     if (!outcome.taken) {
@@ -219,7 +233,11 @@ export class Connections {
   }
 
   #cutUnread(): void {
-    const readers = [...this.#open].map((connection) => ({ connection, group: connection.block, bytes: (connection.inner ?? (connection.tcp as Duplex)).writableLength }));
+    const readers = [...this.#open].map((connection) => ({
+      connection,
+      group: connection.block,
+      bytes: (connection.inner ?? (connection.tcp as Duplex)).writableLength,
+    }));
     for (const { connection } of mostHeld(readers, MAX_UNREAD_BYTES)) {
       this.#options.metrics?.unread();
       connection.tcp.resetAndDestroy();

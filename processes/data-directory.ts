@@ -53,7 +53,8 @@ export function knownSecret(directory: string, name: string): string | undefined
   const path = secretPath(directory, name);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  if ((stat.mode & 0o077) !== 0) throw new DataDirectoryError(`${path} can be read by others: close it with chmod 600, and consider it known.`);
+  if ((stat.mode & 0o077) !== 0)
+    throw new DataDirectoryError(`${path} can be read by others: close it with chmod 600, and consider it known.`);
   return readFileSync(path, 'utf8').trim();
 }
 
@@ -72,7 +73,11 @@ function makePrivate(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     closeSync(openSync(join(path, 'instance.lock'), 'a', 0o600));
   } catch (error) {
-    throw new DataDirectoryError(`The data directory ${path} cannot be written (${(error as Error).message}): make it writable, or choose another with LIFTGRAPH_DATA_DIR.`, { cause: error });
+    throw new DataDirectoryError(
+      `The data directory ${path} cannot be written (${(error as Error).message}): make it writable, or choose ` +
+        `another with LIFTGRAPH_DATA_DIR.`,
+      { cause: error },
+    );
   }
 }
 
@@ -95,7 +100,10 @@ function inUse(path: string): string {
   const holder = holderSchema.safeParse(readJson(join(path, 'instance.json')));
   if (!holder.success) return `The data directory ${path} is in use by another process. ${advice}`;
   const { pid, host, since } = holder.data;
-  return `The data directory ${path} is in use by process ${pid}${host === hostname() ? '' : ` on ${host}`} since ${since}. ${advice}`;
+  return (
+    `The data directory ${path} is in use by process ${pid}${host === hostname() ? '' : ` on ${host}`} since ` +
+    `${since}. ${advice}`
+  );
 }
 
 /** Undefined while the holder is just writing it. */

@@ -38,9 +38,11 @@ const MEBIBYTE = 1024 ** 2;
 /** What a start takes at most on disks that it has written to before; a new installation writes about as much. */
 const START_BYTES = 128 * MEBIBYTE;
 const REASON =
-  'The disk of the stores is nearly full. Uploads, analyses and other changes are refused until there is room again; reads go on.';
+  'The disk of the stores is nearly full. Uploads, analyses and other changes are refused until there is room again; ' +
+  'reads go on.';
 const REFUSAL =
-  'The disk is nearly full, so nothing more is stored for now; reads go on. Try again later: whoever runs the service has to make room first.';
+  'The disk is nearly full, so nothing more is stored for now; reads go on. Try again later: whoever runs the ' +
+  'service has to make room first.';
 const ADVICE = 'Make room on it, move the data directory to a larger disk (LIFTGRAPH_DATA_DIR)';
 
 /** Knows whether the disk of the stores is nearly full. It looks once a second while it is started. */
@@ -127,7 +129,11 @@ export class DiskWatch {
     if (!isNearlyFull) return logger.info(figures, 'the disk has room again, and nothing is refused any more');
     const room = `${inMebibytes(freeBytes)} are free and ${inMebibytes(reserveBytes)} are kept in reserve`;
     const effect = 'Whatever stores something is refused with 503; reads go on';
-    logger.error(figures, `the disk of ${folder} is nearly full: ${room}. ${effect}. ${ADVICE}, or keep less in reserve (DISK_RESERVE_BYTES)`);
+    logger.error(
+      figures,
+      `the disk of ${folder} is nearly full: ${room}. ${effect}. ${ADVICE}, or keep less in reserve ` +
+        `(DISK_RESERVE_BYTES)`,
+    );
     return undefined;
   }
 
@@ -145,7 +151,8 @@ export class DiskWatch {
       this.#folders.map(async (folder) => {
         const freeBytes = await freeBytesOf(folder).catch((error: unknown) => {
           // Writes say themselves then what they lack.
-          if (!this.#unknown.has(folder)) logger.warn({ err: error, folder }, 'it cannot be told how full the disk of this folder is');
+          if (!this.#unknown.has(folder))
+            logger.warn({ err: error, folder }, 'it cannot be told how full the disk of this folder is');
           this.#unknown.add(folder);
           return Number.POSITIVE_INFINITY;
         });

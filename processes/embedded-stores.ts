@@ -18,8 +18,12 @@ export interface Stores {
 export async function startStores(config: Config, logger: Logger): Promise<Stores> {
   const { dataDir, databaseUrl, databaseOwnerUrl, clickhouseUrl } = config;
   const starting = await Promise.allSettled([
-    databaseUrl === undefined ? startEmbeddedPostgres({ dataDir, logger }) : { ...externalDatabaseUrls(databaseUrl, databaseOwnerUrl), stop: nothingToStop },
-    clickhouseUrl === undefined ? startEmbeddedClickHouse({ dataDir, logger }) : { url: clickhouseUrl, stop: nothingToStop },
+    databaseUrl === undefined
+      ? startEmbeddedPostgres({ dataDir, logger })
+      : { ...externalDatabaseUrls(databaseUrl, databaseOwnerUrl), stop: nothingToStop },
+    clickhouseUrl === undefined
+      ? startEmbeddedClickHouse({ dataDir, logger })
+      : { url: clickhouseUrl, stop: nothingToStop },
   ]);
   const [database, clickhouse] = starting;
   const stop = async () => {

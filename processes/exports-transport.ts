@@ -9,7 +9,10 @@ import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/princi
 import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
 import type { ExportAttribution } from '../rest-adapter/call.ts';
 
-/** Downloads between the gateway's process and that of the attribution subgraph: one HTTP request, its answer streamed through. */
+/**
+ * Downloads between the gateway's process and that of the attribution subgraph: one HTTP request, its answer streamed
+ * through.
+ */
 const PATH = '/exports/';
 const FILE_NAME = 'x-file-name';
 
@@ -21,11 +24,19 @@ export function forwardExports(subgraphUrl: string, tokens: PrincipalTokens): Ex
     const url = new URL(`${PATH}${encodeURIComponent(id)}?${new URLSearchParams({ format, level })}`, subgraphUrl);
     const headers = { [PRINCIPAL_HEADER]: await tokens.sign(context, 'attribution') };
     const response = await fetch(url, { method: 'POST', headers, signal }).catch((cause: unknown) => {
-      throw new ProblemError('service_unavailable', 'The attribution service cannot be reached. Try again in a moment.', { retryAfterS: 1, cause });
+      throw new ProblemError(
+        'service_unavailable',
+        'The attribution service cannot be reached. Try again in a moment.',
+        { retryAfterS: 1, cause },
+      );
     });
-    if (response.ok && response.body !== null) return { fileName: response.headers.get(FILE_NAME) ?? 'export', body: response.body };
+    if (response.ok && response.body !== null)
+      return { fileName: response.headers.get(FILE_NAME) ?? 'export', body: response.body };
     const body = (await response.json()) as { message?: string; extensions?: Record<string, unknown> };
-    throw ProblemError.fromExtensions(body.message ?? '', body.extensions) ?? new ProblemError('internal_error', 'The export failed because of an error on our side. The log names the cause.');
+    throw (
+      ProblemError.fromExtensions(body.message ?? '', body.extensions) ??
+      new ProblemError('internal_error', 'The export failed because of an error on our side. The log names the cause.')
+    );
   };
 }
 
@@ -37,7 +48,10 @@ export function serveExports(exportAttribution: ExportAttribution): StreamHandle
       const over = new AbortController();
       response.once('close', () => over.abort());
       const asked = query.parse(Object.fromEntries(url.searchParams));
-      const { fileName, body } = await exportAttribution(context, decodeURIComponent(url.pathname.slice(PATH.length)), { ...asked, signal: over.signal });
+      const { fileName, body } = await exportAttribution(context, decodeURIComponent(url.pathname.slice(PATH.length)), {
+        ...asked,
+        signal: over.signal,
+      });
       response.writeHead(200, { [FILE_NAME]: fileName, 'content-type': 'application/octet-stream' });
       // Whatever breaks now breaks the connection, which is all that can still be told.
       await pipeline(Readable.from(body, { objectMode: false }), response).catch(() => response.destroy());

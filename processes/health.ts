@@ -22,7 +22,10 @@ const VERSION = '1.0.0';
 
 /** A queue this deep makes callers wait for seconds. */
 const DEEP_QUEUE = 16;
-/** A job that waits so long while nobody works on any was not taken: workers look every two seconds, and are woken before. */
+/**
+ * A job that waits so long while nobody works on any was not taken: workers look every two seconds, and are woken
+ * before.
+ */
 const FORGOTTEN_S = 15;
 /** A worker that is restarted, or lost its database, is connected again within this time. */
 const UNSERVED_MS = 10_000;
@@ -82,7 +85,8 @@ export class KeptCheck {
 
   /** While a slow answer is outstanding, what was down stays down, and what was not is `degraded`. */
   async read(): Promise<HealthCheck> {
-    if (this.#asking === undefined && (this.#kept === undefined || performance.now() - this.#kept.atMs >= KEPT_MS)) this.#begin();
+    if (this.#asking === undefined && (this.#kept === undefined || performance.now() - this.#kept.atMs >= KEPT_MS))
+      this.#begin();
     await this.#asking?.inTime;
     if (this.#asking === undefined) return this.#kept!.check;
     if (this.#kept?.check.status === 'down') return this.#kept.check;

@@ -19,12 +19,18 @@ const FORGETTERS = [
 ] as const;
 
 /**
- * Forgets now and then what need not be kept, and does the other `chores`, such as replacing keys that have signed for long enough.
- * Any number of processes may do so; one of them finds the work.
+ * Forgets now and then what need not be kept, and does the other `chores`, such as replacing keys that have signed for
+ * long enough. Any number of processes may do so; one of them finds the work.
  */
-export function startHousekeeping(database: Database, logger: Logger, chores: readonly (() => Promise<void>)[]): { stop(): void } {
+export function startHousekeeping(
+  database: Database,
+  logger: Logger,
+  chores: readonly (() => Promise<void>)[],
+): { stop(): void } {
   const timer = setInterval(() => {
-    Promise.all([tidy(database), ...chores.map((chore) => chore())]).catch((error: unknown) => logger.warn({ err: error }, 'housekeeping failed and will be tried again'));
+    Promise.all([tidy(database), ...chores.map((chore) => chore())]).catch((error: unknown) =>
+      logger.warn({ err: error }, 'housekeeping failed and will be tried again'),
+    );
   }, EVERY_MS);
   timer.unref();
   return { stop: () => clearInterval(timer) };

@@ -9,10 +9,14 @@ import { ListeningSockets } from './listening-sockets.ts';
 /** A server that accepts connections. */
 export interface ListeningServer {
   readonly port: number;
-  /** From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still answered. */
+  /**
+   * From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still
+   * answered.
+   */
   announceEnd(): void;
   /**
-   * Takes no more connections and lets requests under way finish. Upgraded ones (WebSockets) are left to who upgraded them.
+   * Takes no more connections and lets requests under way finish. Upgraded ones (WebSockets) are left to who upgraded
+   * them.
    * @returns how many answers had to be cut off at the end of the time
    */
   drain(timeoutMs: number): Promise<number>;
@@ -22,7 +26,10 @@ export interface ServerOptions extends ConnectionsOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Which requests become WebSockets. Other offers to upgrade are ignored, as RFC 9110 §7.8 allows (curl --http2 makes one with every request). */
+  /**
+   * Which requests become WebSockets. Other offers to upgrade are ignored, as RFC 9110 §7.8 allows (curl --http2 makes
+   * one with every request).
+   */
   readonly mayUpgrade?: (request: IncomingMessage) => boolean;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Serves HTTPS, TLS 1.3 only, when given. */
@@ -34,7 +41,10 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** A connection on which nothing moves for so long is cut: somebody who asks for much and does not read it. Event streams have heartbeats, uploads a limit of their own. */
+/**
+ * A connection on which nothing moves for so long is cut: somebody who asks for much and does not read it. Event
+ * streams have heartbeats, uploads a limit of their own.
+ */
 const SILENCE_MS = 180_000;
 
 /** Listens with time limits that no slow client outlives. @throws ListenError */
@@ -45,7 +55,8 @@ export async function listen(options: ServerOptions): Promise<ListeningServer> {
   const secured = () => createSecureServer({ ...settings, ...certificate!.current(), ...tls });
   const server = certificate === undefined ? createServer(settings) : secured();
   server.setTimeout(SILENCE_MS);
-  if ('setSecureContext' in server) certificate!.whenReplaced((pair) => server.setSecureContext({ ...pair, minVersion: 'TLSv1.3' }));
+  if ('setSecureContext' in server)
+    certificate!.whenReplaced((pair) => server.setSecureContext({ ...pair, minVersion: 'TLSv1.3' }));
   const connections = new Connections(server, options);
   if (upgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -55,11 +66,17 @@ export async function listen(options: ServerOptions): Promise<ListeningServer> {
   const sockets = await ListeningSockets.open(server, options).catch((error: NodeJS.ErrnoException) => {
     throw new ListenError(listenFailure(error, options), { cause: error });
   });
-  return { port: sockets.port, announceEnd: () => connections.announceEnd(), drain: (timeoutMs) => connections.drain(sockets, timeoutMs) };
+  return {
+    port: sockets.port,
+    announceEnd: () => connections.announceEnd(),
+    drain: (timeoutMs) => connections.drain(sockets, timeoutMs),
+  };
 }
 
 function listenFailure(error: NodeJS.ErrnoException, { host, port }: ServerOptions): string {
-  if (error.code === 'EADDRINUSE') return `port ${port} on ${host} is taken by another program. Choose another one: PORT=${port + 1} npm start`;
-  if (error.code === 'EACCES') return `port ${port} needs rights that this user does not have. Choose one above 1023: PORT=4000 npm start`;
+  if (error.code === 'EADDRINUSE')
+    return `port ${port} on ${host} is taken by another program. Choose another one: PORT=${port + 1} npm start`;
+  if (error.code === 'EACCES')
+    return `port ${port} needs rights that this user does not have. Choose one above 1023: PORT=4000 npm start`;
   return `cannot listen on ${host}:${port}: ${error.message}`;
 }

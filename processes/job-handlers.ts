@@ -4,13 +4,24 @@ import { throughOutages } from '../platform/jobs/through-outages.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import type { SigningKeyStore } from '../services/trust/signing-key-store.ts';
 import { loadRunData } from '../subgraphs/attribution/analysis/attributions/load-run-data.ts';
-import { refreshAttributions, REFRESH_QUEUE } from '../subgraphs/attribution/analysis/attributions/refresh-attributions.ts';
+import {
+  refreshAttributions,
+  REFRESH_QUEUE,
+} from '../subgraphs/attribution/analysis/attributions/refresh-attributions.ts';
 import { RUN_QUEUE, type RunJob } from '../subgraphs/attribution/analysis/attributions/run-attribution.ts';
-import { recordFailure, runAttributionJob } from '../subgraphs/attribution/analysis/attributions/run-attribution-job.ts';
+import {
+  recordFailure,
+  runAttributionJob,
+} from '../subgraphs/attribution/analysis/attributions/run-attribution-job.ts';
 import { resultSigner } from '../subgraphs/attribution/analysis/attributions/sign-result.ts';
 import { PURGE_QUEUE } from '../subgraphs/attribution/intake/data-sources/delete-data-source.ts';
 import { LATE_ROWS_QUEUE } from '../subgraphs/attribution/intake/data-sources/late-rows.ts';
-import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attribution/intake/data-sources/sync-data-source.ts';
+import {
+  failSync,
+  runSync,
+  SYNC_QUEUE,
+  type SyncJob,
+} from '../subgraphs/attribution/intake/data-sources/sync-data-source.ts';
 import { readRevenue, type RevenueQuery } from '../subgraphs/attribution/intake/touchpoints/range-revenue.ts';
 import type { SourceKey } from '../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
@@ -29,30 +40,68 @@ export interface JobHandlersOptions {
   readonly clock: () => Date;
 }
 
-/** Of each kind beside analyses. A tenant has one place of them, so that a job of his that is stuck leaves one to the others. */
+/**
+ * Of each kind beside analyses. A tenant has one place of them, so that a job of his that is stuck leaves one to the
+ * others.
+ */
 const BESIDE_EACH_OTHER = 2;
 
 /** Takes jobs from every queue: analyses, refreshes after late rows, syncs, and purges of deleted sources. */
-export async function handleJobs({ backing, config, pool, keys, issuer, logger, clock }: JobHandlersOptions): Promise<void> {
+export async function handleJobs({
+  backing,
+  config,
+  pool,
+  keys,
+  issuer,
+  logger,
+  clock,
+}: JobHandlersOptions): Promise<void> {
   const { database, pubSub, jobs, clickhouse } = backing;
 
-  const analyses = { database, pubSub, jobs, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(clickhouse), signResult: resultSigner(keys, issuer) };
+  const analyses = {
+    database,
+    pubSub,
+    jobs,
+    pool,
+    logger,
+    clock,
+    publicBaseUrl: config.publicBaseUrl,
+    loadRunData: loadRunData(clickhouse),
+    signResult: resultSigner(keys, issuer),
+  };
   const onRunExhausted = async (run: RunJob, error: Error) => {
-    logger.error({ err: error, attributionId: run.attributionId, revision: run.revision }, 'an analysis failed in every attempt');
+    logger.error(
+      { err: error, attributionId: run.attributionId, revision: run.revision },
+      'an analysis failed in every attempt',
+    );
     // What a caller may see is written for one.
-    const cause = error.name === ProblemError.name ? `. ${error.message} It is not billed.` : ' because of an error on our side. It is not billed; the log names the cause.';
+    const cause =
+      error.name === ProblemError.name
+        ? `. ${error.message} It is not billed.`
+        : ' because of an error on our side. It is not billed; the log names the cause.';
     await recordFailure(analyses, run, { code: 'internal', message: `The analysis failed three times${cause}` });
   };
-  await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
-  await jobs.work(REFRESH_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
+  await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) =>
+    runAttributionJob(analyses, job),
+  );
+  await jobs.work(REFRESH_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onRunExhausted }, (job) =>
+    runAttributionJob(analyses, job),
+  );
 
-  const refreshes = { database, jobs, logger, readRevenue: (key: SourceKey, queries: readonly RevenueQuery[]) => readRevenue(clickhouse, key, queries) };
+  const refreshes = {
+    database,
+    jobs,
+    logger,
+    readRevenue: (key: SourceKey, queries: readonly RevenueQuery[]) => readRevenue(clickhouse, key, queries),
+  };
   await jobs.work(LATE_ROWS_QUEUE, { concurrency: BESIDE_EACH_OTHER }, (job) => refreshAttributions(refreshes, job));
 
   const onSyncExhausted = async (sync: SyncJob, error: Error) => {
     logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
     await failSync(database, sync, clock);
   };
-  await jobs.work(SYNC_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse, clock), job.data, clock)));
+  await jobs.work(SYNC_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onSyncExhausted }, (job) =>
+    throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse, clock), job.data, clock)),
+  );
   await jobs.work(PURGE_QUEUE, { concurrency: BESIDE_EACH_OTHER }, ({ data }) => purgeSource(clickhouse, data));
 }

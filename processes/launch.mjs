@@ -6,14 +6,36 @@ import { join } from 'node:path';
 import { ensureInstalled, npmCommand, programOf, root, runNode, typescript } from './bootstrap.mjs';
 
 const commands = {
-  start: { what: 'everything in one process: REST, GraphQL, a worker, the stores', run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }) },
+  start: {
+    what: 'everything in one process: REST, GraphQL, a worker, the stores',
+    run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }),
+  },
   test: { what: 'the tests; arguments go to Jest', development: true, run: test },
-  'test:long': { what: 'what takes longer than npm test may: more, and the subgraphs apart; arguments go to Jest', development: true, run: testLong },
-  explore: { what: 'the property tests on examples drawn anew, until one fails; arguments go to Jest', development: true, run: explore },
+  'test:long': {
+    what: 'what takes longer than npm test may: more, and the subgraphs apart; arguments go to Jest',
+    development: true,
+    run: testLong,
+  },
+  explore: {
+    what: 'the property tests on examples drawn anew, until one fails; arguments go to Jest',
+    development: true,
+    run: explore,
+  },
   'test:browser': { what: 'the pages in a real Chromium; arguments go to Jest', development: true, run: testBrowser },
-  check: { what: 'types and lint', development: true, run: check },
-  build: { what: 'JavaScript into dist/, the typed client into dist/client, the list of what it is made of into dist/sbom.cdx.json', development: true, run: build },
-  schema: { what: 'schema/*.graphql, schema/openapi.json and the types of its client, printed anew from the code', development: true, run: schema },
+  check: { what: 'types, lint and format', development: true, run: check },
+  format: { what: 'the code, formatted as check wants it', development: true, run: format },
+  build: {
+    what:
+      'JavaScript into dist/, the typed client into dist/client, the list of what it is made of into ' +
+      'dist/sbom.cdx.json',
+    development: true,
+    run: build,
+  },
+  schema: {
+    what: 'schema/*.graphql, schema/openapi.json and the types of its client, printed anew from the code',
+    development: true,
+    run: schema,
+  },
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
 
@@ -21,7 +43,8 @@ const commands = {
 const SIDE_BY_SIDE = '--maxWorkers=4';
 /** What measures how soon something happens: one at a time. */
 const ALONE = 'test/faults/(admission|database-outage|graceful-stop)\\.test';
-const ALONE_IN_LONG_RUN = 'test/(faults/(graphql-bombs\\.long|hostile-files)|services/webhooks/delivery-pace\\.long)\\.test';
+const ALONE_IN_LONG_RUN =
+  'test/(faults/(graphql-bombs\\.long|hostile-files)|services/webhooks/delivery-pace\\.long)\\.test';
 /** Of files that are no part of `npm test`. */
 const LONG = '\\.long\\.test\\.ts$';
 /** What a test file says that does more, or something else, in the long run: see test/run-length.ts. */
@@ -37,7 +60,10 @@ const SIGNALLED = 128;
 /** The whole suite, or what the arguments choose. */
 async function test(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
-  return sideBySideThenAlone([ignoring(LONG, ALONE)], testFiles((_text, file) => new RegExp(ALONE).test(file)));
+  return sideBySideThenAlone(
+    [ignoring(LONG, ALONE)],
+    testFiles((_text, file) => new RegExp(ALONE).test(file)),
+  );
 }
 
 /** What has a longer run, or what the arguments choose of it. */
@@ -46,7 +72,10 @@ async function testLong(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
   const files = testFiles((text, file) => file.endsWith('.long.test.ts') || HAS_LONGER_RUN.test(text));
   const isAlone = (file) => new RegExp(ALONE_IN_LONG_RUN).test(file);
-  return sideBySideThenAlone(files.filter((file) => !isAlone(file)), files.filter(isAlone));
+  return sideBySideThenAlone(
+    files.filter((file) => !isAlone(file)),
+    files.filter(isAlone),
+  );
 }
 
 async function sideBySideThenAlone(sideBySide, alone) {
@@ -63,7 +92,9 @@ function ignoring(...patterns) {
 
 function testFiles(isMeant) {
   const files = readdirSync(join(root, 'test'), { recursive: true }).filter((file) => file.endsWith('.test.ts'));
-  return files.map((file) => join('test', file)).filter((file) => isMeant(readFileSync(join(root, file), 'utf8'), file));
+  return files
+    .map((file) => join('test', file))
+    .filter((file) => isMeant(readFileSync(join(root, file), 'utf8'), file));
 }
 
 /** Draws again and again. Jest names the seed of a failure. */
@@ -79,21 +110,40 @@ async function explore(args) {
 const STEADY = '--no-sparkplug';
 
 function jest(args) {
-  return runNode([STEADY, programOf('jest/bin/jest.js'), ...(args.some((arg) => arg.startsWith('--seed')) ? [] : [SEED]), ...args]);
+  return runNode([
+    STEADY,
+    programOf('jest/bin/jest.js'),
+    ...(args.some((arg) => arg.startsWith('--seed')) ? [] : [SEED]),
+    ...args,
+  ]);
 }
 
 const CHROMIUM = '/usr/bin/chromium';
 
 /** Apart from the other tests, because npm cannot install what it needs. */
 async function testBrowser(args) {
-  if (existsSync(CHROMIUM)) return jest(['--runInBand', ...args, '--testPathIgnorePatterns=/node_modules/', '--testMatch=**/test/browser/*.test.ts']);
+  if (existsSync(CHROMIUM))
+    return jest([
+      '--runInBand',
+      ...args,
+      '--testPathIgnorePatterns=/node_modules/',
+      '--testMatch=**/test/browser/*.test.ts',
+    ]);
   console.error(`${CHROMIUM} is missing: install the Debian package chromium (apt-get install chromium).`);
   return 1;
 }
 
 async function check() {
-  const codes = [await runNode([programOf('typescript/bin/tsc'), '-p', root]), await runNode([programOf('oxlint/bin/oxlint')])];
+  const codes = [
+    await runNode([programOf('typescript/bin/tsc'), '-p', root]),
+    await runNode([programOf('oxlint/bin/oxlint')]),
+    await runNode([programOf('oxfmt/bin/oxfmt'), '--check']),
+  ];
   return codes.find((code) => code !== 0) ?? 0;
+}
+
+function format() {
+  return runNode([programOf('oxfmt/bin/oxfmt')]);
 }
 
 async function build() {
@@ -106,10 +156,16 @@ async function build() {
   return listComponents();
 }
 
-/** dist/sbom.cdx.json: every package that a production installation has, with version, hash and licence (CycloneDX 1.5). */
+/**
+ * dist/sbom.cdx.json: every package that a production installation has, with version, hash and licence (CycloneDX 1.5).
+ */
 function listComponents() {
   const [program, first] = npmCommand();
-  const { status, stdout, stderr, error } = spawnSync(program, [...first, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 27 });
+  const { status, stdout, stderr, error } = spawnSync(
+    program,
+    [...first, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'],
+    { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 27 },
+  );
   if (status !== 0) {
     console.error(`npm sbom failed: ${error?.message ?? stderr}`);
     return 1;
@@ -123,31 +179,53 @@ function listComponents() {
 
 /** dist/client as others install it: JavaScript with declarations. */
 function packClient() {
-  const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(root, 'schema/client/package.json'), 'utf8'));
-  writeFileSync(join(root, 'dist/client/package.json'), `${JSON.stringify({ ...manifest, exports: { types: './client.d.ts', default: './client.js' } }, null, 2)}\n`);
+  const { devDependencies: _, ...manifest } = JSON.parse(
+    readFileSync(join(root, 'schema/client/package.json'), 'utf8'),
+  );
+  writeFileSync(
+    join(root, 'dist/client/package.json'),
+    `${JSON.stringify({ ...manifest, exports: { types: './client.d.ts', default: './client.js' } }, null, 2)}\n`,
+  );
   cpSync(join(root, 'schema/client/README.md'), join(root, 'dist/client/README.md'));
 }
 
 /** What the compiler leaves behind: files that are read at run time. */
 function copyAssets() {
-  const rooms = ['schema', 'compute', 'platform', 'services', 'subgraphs', 'gateway', 'rest-adapter', 'processes'].filter((room) => existsSync(join(root, room)));
+  const rooms = [
+    'schema',
+    'compute',
+    'platform',
+    'services',
+    'subgraphs',
+    'gateway',
+    'rest-adapter',
+    'processes',
+  ].filter((room) => existsSync(join(root, room)));
   for (const room of rooms) {
     for (const file of readdirSync(join(root, room), { recursive: true })) {
-      if (/\.(?:graphql|json|sql|html|css|mjs|csv)$/.test(file) && !file.includes('node_modules')) cpSync(join(root, room, file), join(root, 'dist', room, file));
+      if (/\.(?:graphql|json|sql|html|css|mjs|csv)$/.test(file) && !file.includes('node_modules'))
+        cpSync(join(root, room, file), join(root, 'dist', room, file));
     }
   }
 }
 
 async function schema() {
   const codes = [];
-  for (const program of ['processes/print-schema.ts', 'rest-adapter/write-openapi.ts', 'schema/client/print-rest-api.ts']) codes.push(await runNode(typescript(program)));
+  for (const program of [
+    'processes/print-schema.ts',
+    'rest-adapter/write-openapi.ts',
+    'schema/client/print-rest-api.ts',
+  ])
+    codes.push(await runNode(typescript(program)));
   return codes.find((code) => code !== 0) ?? 0;
 }
 
 async function bench([name, ...args]) {
   // What exports something is a part of a benchmark, not one.
   const isWhole = (file) => file.endsWith('.ts') && !/^export /m.test(readFileSync(join(root, 'bench', file), 'utf8'));
-  const available = readdirSync(join(root, 'bench'), { recursive: true }).filter(isWhole).map((file) => file.slice(0, -'.ts'.length));
+  const available = readdirSync(join(root, 'bench'), { recursive: true })
+    .filter(isWhole)
+    .map((file) => file.slice(0, -'.ts'.length));
   if (available.includes(name)) return runNode([...typescript(`bench/${name}.ts`), ...args]);
   console.error(`Benchmarks: ${available.toSorted().join(', ')}`);
   return 2;
@@ -156,7 +234,12 @@ async function bench([name, ...args]) {
 const [name, ...args] = process.argv.slice(2);
 const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
 if (command === undefined) {
-  console.error(['Usage: node processes/launch.mjs <command>', ...Object.entries(commands).map(([each, { what }]) => `  ${each.padEnd(12)} ${what}`)].join('\n'));
+  console.error(
+    [
+      'Usage: node processes/launch.mjs <command>',
+      ...Object.entries(commands).map(([each, { what }]) => `  ${each.padEnd(12)} ${what}`),
+    ].join('\n'),
+  );
   process.exitCode = 2;
 } else {
   process.exitCode = ensureInstalled({ development: command.development === true }) ? await command.run(args) : 1;

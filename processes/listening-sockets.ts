@@ -2,9 +2,10 @@ import type { Server as HttpServer } from 'node:http';
 import { createServer, Server, type AddressInfo, type ListenOptions, type Socket } from 'node:net';
 
 /**
- * Node takes one connection from a listening socket per turn of its loop (libuv 1.45, pull request 3696), which is a few
- * dozen a second when there is much to do: a crowd that reconnects all at once would wait for half a minute. Linux lets
- * many sockets share a port, and each of them is good for one. So many keep a crowd of thousands a second from waiting for each other.
+ * Node takes one connection from a listening socket per turn of its loop (libuv 1.45, pull request 3696), which is a
+ * few dozen a second when there is much to do: a crowd that reconnects all at once would wait for half a minute. Linux
+ * lets many sockets share a port, and each of them is good for one. So many keep a crowd of thousands a second from
+ * waiting for each other.
  */
 const SOCKETS = process.platform === 'linux' ? 512 : 1;
 
@@ -19,7 +20,10 @@ export class ListeningSockets {
   }
 
   /** @throws NodeJS.ErrnoException when the port is taken, or may not be listened on */
-  static async open(server: HttpServer, { host, port }: { readonly host: string; readonly port: number }): Promise<ListeningSockets> {
+  static async open(
+    server: HttpServer,
+    { host, port }: { readonly host: string; readonly port: number },
+  ): Promise<ListeningSockets> {
     if (SOCKETS === 1) {
       await listening(server, { host, port });
       return new ListeningSockets([server], null);
@@ -28,7 +32,9 @@ export class ListeningSockets {
     try {
       await listening(server, { host, port, reusePort: true });
       const { port: shared } = server.address() as AddressInfo;
-      const others = Array.from({ length: SOCKETS - 1 }, () => createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => server.emit('connection', socket)));
+      const others = Array.from({ length: SOCKETS - 1 }, () =>
+        createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => server.emit('connection', socket)),
+      );
       await Promise.all(others.map((other) => listening(other, { host, port: shared, reusePort: true })));
       return new ListeningSockets([server, ...others], claim);
     } catch (error) {
@@ -55,9 +61,9 @@ export function claimOf({ host, port }: { readonly host: string; readonly port: 
 }
 
 /**
- * Sockets that share would share with another process of this user, too, and nobody would notice. A name of the kernel's,
- * which is given once and ends with its process, keeps out another instance, also one that starts in the same instant; a
- * socket that does not share finds whoever else listens.
+ * Sockets that share would share with another process of this user, too, and nobody would notice. A name of the
+ * kernel's, which is given once and ends with its process, keeps out another instance, also one that starts in the same
+ * instant; a socket that does not share finds whoever else listens.
  */
 async function claimed({ host, port }: { readonly host: string; readonly port: number }): Promise<Server> {
   const claim = createServer((socket) => socket.destroy());
@@ -77,7 +83,8 @@ async function claimed({ host, port }: { readonly host: string; readonly port: n
 
 function listening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    // It stays: later errors are of single connections that could not be taken, which only their peers can do something about.
+    // It stays: later errors are of single connections that could not be taken, which only their peers can do something
+    // about.
     server.on('error', reject);
     server.listen(options, resolve);
   });

@@ -21,11 +21,24 @@ export function metricsListener(door: MetricsDoor, publicBaseUrl: string, inside
   return (request, response) => {
     if (!door.takes(request)) return inside(request, response);
     door.read(request).then(
-      ({ mediaType, text }) => response.writeHead(200, { 'cache-control': 'no-store', 'content-type': mediaType }).end(request.method === 'HEAD' ? undefined : text),
+      ({ mediaType, text }) =>
+        response
+          .writeHead(200, { 'cache-control': 'no-store', 'content-type': mediaType })
+          .end(request.method === 'HEAD' ? undefined : text),
       (thrown: unknown) => {
-        const problem = thrown instanceof ProblemError ? thrown : new ProblemError('internal_error', 'The metrics cannot be read because of an error on our side.', { cause: thrown });
+        const problem =
+          thrown instanceof ProblemError
+            ? thrown
+            : new ProblemError('internal_error', 'The metrics cannot be read because of an error on our side.', {
+                cause: thrown,
+              });
         const body = JSON.stringify({ error: errorObject(problem, newRequestId(), publicBaseUrl) });
-        response.writeHead(problem.problem.status, { 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' }).end(request.method === 'HEAD' ? undefined : body);
+        response
+          .writeHead(problem.problem.status, {
+            'cache-control': 'no-store',
+            'content-type': 'application/json; charset=utf-8',
+          })
+          .end(request.method === 'HEAD' ? undefined : body);
       },
     );
   };

@@ -7,12 +7,25 @@ import { EVENT_TYPES, messageSchema } from '../schema/event-catalogue.ts';
 import type { BackingServices } from './backing-services.ts';
 import { buildSubgraphs } from './subgraph-set.ts';
 
-/** What is printed below `schema/`, by file name: every subgraph, what composition makes of them, and the events that leave the house. */
+/**
+ * What is printed below `schema/`, by file name: every subgraph, what composition makes of them, and the events that
+ * leave the house.
+ */
 export async function printSchema(): Promise<ReadonlyMap<string, string>> {
   // Types and fields are all that is asked for; nothing is resolved, so the services stay empty.
-  const subgraphs = await buildSubgraphs({ backing: {} as BackingServices, keyPepper: Buffer.alloc(0), keyEncryptionKey: '', outgoing: {} as Caller, auditPlaces: { headsFile: '', archiveDirectory: '' }, clock: () => new Date(0) });
+  const subgraphs = await buildSubgraphs({
+    backing: {} as BackingServices,
+    keyPepper: Buffer.alloc(0),
+    keyEncryptionKey: '',
+    outgoing: {} as Caller,
+    auditPlaces: { headsFile: '', archiveDirectory: '' },
+    clock: () => new Date(0),
+  });
   const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
-  files.set('supergraph.graphql', `${composeSupergraph(subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }))).trimEnd()}\n`);
+  files.set(
+    'supergraph.graphql',
+    `${composeSupergraph(subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }))).trimEnd()}\n`,
+  );
   const fragments = Object.entries(FRAGMENTS).map(([name, record]) => `${fragmentOf(name, record)}\n`);
   files.set('operations/records.graphql', `# Made from schema/contract by npm run schema.\n${fragments.join('')}`);
   for (const noun of NOUNS) files.set(`operations/${noun.many}.graphql`, documentsOf(noun));

@@ -31,7 +31,19 @@ import { metricsPage } from './metrics-listener.ts';
 import { isProbe, PROBE_PATHS, probes } from './probes.ts';
 
 export interface PublicServerOptions {
-  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'connectionsMax' | 'connectionsMaxPerAddress' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
+  readonly config: Pick<
+    Config,
+    | 'host'
+    | 'port'
+    | 'publicBaseUrl'
+    | 'sandboxBaseUrl'
+    | 'uploadMaxBytes'
+    | 'trustedProxyHops'
+    | 'connectionsMax'
+    | 'connectionsMaxPerAddress'
+    | 'graphqlIntrospection'
+  > &
+    Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
   /** Makes the first account; there is no page for it when absent. */
@@ -85,11 +97,27 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     isSandboxHost: (request) => isSandboxHost(config.sandboxBaseUrl, request.headers.host),
     resolveApiVersion: (asked) => resolveApiVersion(asked, { versions: config.retiredApiVersions ?? [], now: clock() }),
     versionHeaders: (version) => deprecationHeaders(version, rootUrl(config.publicBaseUrl)),
-    readJson: (request, maxBytes) => readJson(request, { maxBytes, idleTimeoutMs: GRAPH_BODY_TIMEOUT_MS, totalTimeoutMs: GRAPH_BODY_TIMEOUT_MS }),
+    readJson: (request, maxBytes) =>
+      readJson(request, { maxBytes, idleTimeoutMs: GRAPH_BODY_TIMEOUT_MS, totalTimeoutMs: GRAPH_BODY_TIMEOUT_MS }),
     refuseHandshake: (problem) => problemMessage(problem, newRequestId(), config.publicBaseUrl),
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, claims, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, onMatched: (request, { id, path }) => requests.tell(request, { operation: id, route: `/v1${path}` }), clock, newRequestId });
+  const rest = createRestDoor({
+    client: gateway.client,
+    admission,
+    claims,
+    firstAccount: options.firstAccount ?? null,
+    oauth: options.oauth,
+    ingestRecords: options.ingestRecords,
+    exportAttribution: options.exportAttribution,
+    health,
+    keySet: async () => keySetOf(await options.keys.published()),
+    config,
+    logger,
+    onMatched: (request, { id, path }) => requests.tell(request, { operation: id, route: `/v1${path}` }),
+    clock,
+    newRequestId,
+  });
 
   const app = new Koa();
   app.silent = true;
@@ -101,12 +129,19 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
   app.use(gateway.middleware);
   app.use(rest.unmatched([...PROBE_PATHS, METRICS_PATH]));
   // After the last `use`: the callback takes the middleware as it stands.
-  const certificate = config.tlsCertFile === undefined || config.tlsKeyFile === undefined ? undefined : openCertificate({ certFile: config.tlsCertFile, keyFile: config.tlsKeyFile, logger });
+  const certificate =
+    config.tlsCertFile === undefined || config.tlsKeyFile === undefined
+      ? undefined
+      : openCertificate({ certFile: config.tlsCertFile, keyFile: config.tlsKeyFile, logger });
   const server = await listen({
     host: config.host,
     port: config.port,
-    handler: requests.measured(createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, admission }, app.callback())),
-    mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
+    handler: requests.measured(
+      createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, admission }, app.callback()),
+    ),
+    mayUpgrade: (request) =>
+      gateway.takesUpgrade(request) &&
+      mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
     upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
     limits: { max: config.connectionsMax, maxPerAddress: config.connectionsMaxPerAddress },
     isProbe,

@@ -7,7 +7,11 @@ import { idempotencyConflict } from '../services/idempotency/idempotency-key.ts'
 import { requireUuid } from '../platform/identifiers.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import { contentKind, type IngestOutcome, type IngestRecords, type RecordUpload } from '../rest-adapter/call.ts';
-import { recordsReport, type ReceiveRecords, type RecordsReport } from '../subgraphs/attribution/intake/data-sources/records.ts';
+import {
+  recordsReport,
+  type ReceiveRecords,
+  type RecordsReport,
+} from '../subgraphs/attribution/intake/data-sources/records.ts';
 
 const uploadEffect = z.object({ report: recordsReport, contentDigest: z.string().nullable() });
 
@@ -24,7 +28,9 @@ export function localRecords(database: Database, receiveRecords: ReceiveRecords)
       effect: uploadEffect,
       act: async (settle) => {
         const bounded = whileThereIsRoom(database, body);
-        const received = receiveRecords(principal, id, { ...upload, body: bounded.body }, (em, stored) => settle(em, { report: stored, contentDigest: digest() }));
+        const received = receiveRecords(principal, id, { ...upload, body: bounded.body }, (em, stored) =>
+          settle(em, { report: stored, contentDigest: digest() }),
+        );
         const report = await received.catch((error: unknown) => {
           throw bounded.lack() ?? error;
         });
@@ -32,15 +38,21 @@ export function localRecords(database: Database, receiveRecords: ReceiveRecords)
       },
       recall: async ({ report, contentDigest }) => {
         // Rows as JSON are part of the fingerprint already.
-        if (contentDigest !== null && contentDigest !== (await digestOf(contentKind(upload), upload.body))) throw idempotencyConflict();
+        if (contentDigest !== null && contentDigest !== (await digestOf(contentKind(upload), upload.body)))
+          throw idempotencyConflict();
         return outcomeOf(report, contentDigest);
       },
     });
   };
 }
 
-/** One file may be larger than the reserve: it ends where the disk is nearly full, and what it has taken is given back. */
-function whileThereIsRoom(database: Database, source: AsyncIterable<Uint8Array>): { readonly body: AsyncIterable<Uint8Array>; readonly lack: () => unknown } {
+/**
+ * One file may be larger than the reserve: it ends where the disk is nearly full, and what it has taken is given back.
+ */
+function whileThereIsRoom(
+  database: Database,
+  source: AsyncIterable<Uint8Array>,
+): { readonly body: AsyncIterable<Uint8Array>; readonly lack: () => unknown } {
   let lack: unknown;
   async function* body(): AsyncGenerator<Uint8Array> {
     for await (const piece of source) {
@@ -57,12 +69,24 @@ function whileThereIsRoom(database: Database, source: AsyncIterable<Uint8Array>)
 }
 
 /** Hashes only what somebody may compare. */
-function contentOf(context: RequestContext, upload: RecordUpload): Pick<ReturnType<typeof digested>, 'body' | 'digest'> {
-  if (context.idempotency === undefined || upload.mediaType === 'application/json') return { body: upload.body, digest: () => null };
+function contentOf(
+  context: RequestContext,
+  upload: RecordUpload,
+): Pick<ReturnType<typeof digested>, 'body' | 'digest'> {
+  if (context.idempotency === undefined || upload.mediaType === 'application/json')
+    return { body: upload.body, digest: () => null };
   return digested(contentKind(upload), upload.body);
 }
 
 /** What the REST door says of an upload. */
 function outcomeOf(report: RecordsReport, contentDigest: string | null): IngestOutcome {
-  return { uploadId: report.uploadId, kind: report.kind, accepted: report.rowsAccepted, rejected: report.rowsRejected, errors: [...report.firstErrors], warnings: [...report.warnings], contentDigest };
+  return {
+    uploadId: report.uploadId,
+    kind: report.kind,
+    accepted: report.rowsAccepted,
+    rejected: report.rowsRejected,
+    errors: [...report.firstErrors],
+    warnings: [...report.warnings],
+    contentDigest,
+  };
 }

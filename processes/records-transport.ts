@@ -21,16 +21,34 @@ export function forwardRecords(subgraphUrl: string, tokens: PrincipalTokens): In
     // Node's fetch streams any async iterable and asks for `duplex`; its declared types know neither.
     const request = {
       method: 'POST',
-      headers: { [PRINCIPAL_HEADER]: await tokens.sign(context, 'attribution'), 'content-type': upload.mediaType, 'content-encoding': upload.contentEncoding },
+      headers: {
+        [PRINCIPAL_HEADER]: await tokens.sign(context, 'attribution'),
+        'content-type': upload.mediaType,
+        'content-encoding': upload.contentEncoding,
+      },
       body: upload.body as unknown as NonNullable<RequestInit['body']>,
       duplex: 'half',
     };
-    const response = await fetch(new URL(`${PATH}${new URLSearchParams({ [SOURCE]: dataSourceId })}`, subgraphUrl), request).catch((cause: unknown) => {
-      throw new ProblemError('service_unavailable', 'The attribution service cannot be reached. Send the file again in a moment.', { retryAfterS: 1, cause });
+    const response = await fetch(
+      new URL(`${PATH}${new URLSearchParams({ [SOURCE]: dataSourceId })}`, subgraphUrl),
+      request,
+    ).catch((cause: unknown) => {
+      throw new ProblemError(
+        'service_unavailable',
+        'The attribution service cannot be reached. Send the file again in a moment.',
+        { retryAfterS: 1, cause },
+      );
     });
-    const body = (await response.json()) as { outcome?: IngestOutcome; message?: string; extensions?: Record<string, unknown> };
+    const body = (await response.json()) as {
+      outcome?: IngestOutcome;
+      message?: string;
+      extensions?: Record<string, unknown>;
+    };
     if (body.outcome !== undefined) return body.outcome;
-    throw ProblemError.fromExtensions(body.message ?? '', body.extensions) ?? new ProblemError('internal_error', 'The upload failed because of an error on our side. The log names the cause.');
+    throw (
+      ProblemError.fromExtensions(body.message ?? '', body.extensions) ??
+      new ProblemError('internal_error', 'The upload failed because of an error on our side. The log names the cause.')
+    );
   };
 }
 
@@ -39,7 +57,11 @@ export function serveRecords(ingestRecords: IngestRecords): StreamHandlers {
   return {
     [PATH]: async (request: IncomingMessage, response: ServerResponse, context: RequestContext) => {
       const { 'content-type': mediaType, 'content-encoding': contentEncoding } = headers.parse(request.headers);
-      const outcome = await ingestRecords(context, new URLSearchParams(request.url!.slice(PATH.length)).get(SOURCE) ?? '', { mediaType, contentEncoding, body: request });
+      const outcome = await ingestRecords(
+        context,
+        new URLSearchParams(request.url!.slice(PATH.length)).get(SOURCE) ?? '',
+        { mediaType, contentEncoding, body: request },
+      );
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ outcome }));
     },
   };

@@ -11,7 +11,9 @@ import type { Running } from './running.ts';
 
 /** Exit status of a start that was refused for a reason that the user can mend. */
 const REFUSED = 2;
-/** Whoever sends SIGTERM may have a load balancer in front, which looks at /readyz once a second; Ctrl-C is a person. */
+/**
+ * Whoever sends SIGTERM may have a load balancer in front, which looks at /readyz once a second; Ctrl-C is a person.
+ */
 const ANNOUNCE_MS = { SIGTERM: 1_500, SIGINT: 0 } as const;
 /** Databases that are started beside the service may take longer than it does. */
 const PATIENCE_MS = 30_000;
@@ -80,7 +82,9 @@ function isOutage(error: unknown): error is ProblemError {
 /** Who starts the service may know what a client may not: what exactly cannot be reached. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return isOutage(error) && error.cause instanceof Error ? `${error.message} (${error.cause.message || (error.cause as NodeJS.ErrnoException).code})` : error.message;
+  return isOutage(error) && error.cause instanceof Error
+    ? `${error.message} (${error.cause.message || (error.cause as NodeJS.ErrnoException).code})`
+    : error.message;
 }
 
 /** Loads the code of the role alone: a worker needs no gateway. */

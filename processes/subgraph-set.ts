@@ -40,8 +40,18 @@ export interface SubgraphOptions {
 
 /** The verb behind uploads, with its services filled in. */
 export function recordsPort({ backing, clock }: Pick<SubgraphOptions, 'backing' | 'clock'>): RecordsPort {
-  const services = { database: backing.database, jobs: backing.jobs, clickhouse: backing.clickhouse, readingRoom: backing.readingRoom, clock, measureSource: measureSource(backing.clickhouse, clock) };
-  return { receiveRecords: (principal, dataSourceId, records, onStored) => receiveRecords(services, principal, dataSourceId, records, onStored) };
+  const services = {
+    database: backing.database,
+    jobs: backing.jobs,
+    clickhouse: backing.clickhouse,
+    readingRoom: backing.readingRoom,
+    clock,
+    measureSource: measureSource(backing.clickhouse, clock),
+  };
+  return {
+    receiveRecords: (principal, dataSourceId, records, onStored) =>
+      receiveRecords(services, principal, dataSourceId, records, onStored),
+  };
 }
 
 /** Builds one subgraph with its services filled in. */
@@ -50,7 +60,18 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
   const { database, jobs, pubSub, clickhouse } = backing;
   switch (name) {
     case 'agents':
-      return agentsSubgraph({ database, pubSub, outgoing: options.outgoing, endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)), keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, agentScores: agentScores(config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS), region: config?.region ?? DEFAULT_REGION, tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE });
+      return agentsSubgraph({
+        database,
+        pubSub,
+        outgoing: options.outgoing,
+        endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)),
+        keys: new KeyStore(database, keyPepper),
+        auditLog: auditLog(database, keyPepper, options.auditPlaces),
+        clock,
+        agentScores: agentScores(config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS),
+        region: config?.region ?? DEFAULT_REGION,
+        tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE,
+      });
     case 'billing':
       return billingSubgraph({ clock });
     case 'attribution':

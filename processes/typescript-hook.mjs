@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { transformSync, version } from '@swc/core';
 
 /**
- * What processes before this one have transformed and compiled, which is a third of the processor time of loading. Beside
- * the packages: only those write here who may change what runs anyway. Without the right to, everything works and is slower.
+ * What processes before this one have transformed and compiled, which is a third of the processor time of loading.
+ * Beside the packages: only those write here who may change what runs anyway. Without the right to, everything works
+ * and is slower.
  */
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/liftgraph', import.meta.url));
 const TRANSFORMED = join(CACHE, 'transformed');
@@ -19,7 +20,8 @@ const SETTINGS = `${version} ${readFileSync(new URL('../.swcrc', import.meta.url
 enableCompileCache(join(CACHE, 'compiled'));
 registerHooks({
   load(url, context, nextLoad) {
-    if (!url.startsWith('file:') || !url.endsWith('.ts') || url.includes('/node_modules/')) return nextLoad(url, context);
+    if (!url.startsWith('file:') || !url.endsWith('.ts') || url.includes('/node_modules/'))
+      return nextLoad(url, context);
     const { source } = nextLoad(url, { ...context, format: 'module' });
     return { format: 'module', source: transformed(fileURLToPath(url), String(source)), shortCircuit: true };
   },

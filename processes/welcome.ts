@@ -14,9 +14,13 @@ export function welcome(config: Config, port: number, example: ExampleFiles, lac
     `  REST       ${root}/v1          documentation at ${root}/docs`,
     `  GraphQL    ${root}/graphql     open it in a browser for GraphiQL; subscriptions over WebSocket`,
     `  Health     ${root}/readyz`,
-    ...(config.bootstrapToken === undefined ? [] : [`  Account    ${root}/bootstrap   makes the first one, with BOOTSTRAP_TOKEN`]),
+    ...(config.bootstrapToken === undefined
+      ? []
+      : [`  Account    ${root}/bootstrap   makes the first one, with BOOTSTRAP_TOKEN`]),
     `  Data       ${relative(process.cwd(), config.dataDir) || '.'}`,
-    ...(lacksRoom ? ['', 'The disk is nearly full: nothing more is stored until there is room, as the log says. Reads go on.'] : []),
+    ...(lacksRoom
+      ? ['', 'The disk is nearly full: nothing more is stored until there is room, as the log says. Reads go on.']
+      : []),
     '',
     'Paste this to register, upload an example shop and see what each channel added:',
     '',
@@ -40,9 +44,14 @@ function firstRequest(root: string, directory: string, [start, end]: readonly [s
   const pick = (member: string) => `node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).${member}'`;
   return [
     `LG=${root}/v1`,
-    `KEY=$(curl -sSf $LG/agents/register ${nonce} ${json} -d "{\\"name\\":\\"first-agent\\",\\"operator_id\\":\\"me-$(date +%s)\\"}" | ${pick('api_key')})`,
-    `SOURCE=$(curl -sSf $LG/data-sources/connect -H "Authorization: Bearer $KEY" ${nonce} ${json} -d '{"type":"csv_upload","credentials":{"filename":"example shop"}}' | ${pick('data_source_id')})`,
-    `for FILE in touchpoints orders spend; do curl -sSf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer $KEY" ${nonce} -H 'Content-Type: text/csv' -T ${directory}/$FILE.csv -X POST -o /dev/null; done`,
-    `curl -sS $LG/attribution -H "Authorization: Bearer $KEY" ${nonce} ${json} -d "{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | node -e 'const r=JSON.parse(require("fs").readFileSync(0,"utf8"));console.table(r.channel_impact.map(c=>({channel:c.channel,spend:c.spend,last_click:c.lastclick_revenue,causal:c.attributed_revenue,roas:c.roas})))'`,
+    `KEY=$(curl -sSf $LG/agents/register ${nonce} ${json} -d ` +
+      `"{\\"name\\":\\"first-agent\\",\\"operator_id\\":\\"me-$(date +%s)\\"}" | ${pick('api_key')})`,
+    `SOURCE=$(curl -sSf $LG/data-sources/connect -H "Authorization: Bearer $KEY" ${nonce} ${json} -d ` +
+      `'{"type":"csv_upload","credentials":{"filename":"example shop"}}' | ${pick('data_source_id')})`,
+    `for FILE in touchpoints orders spend; do curl -sSf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer ` +
+      `$KEY" ${nonce} -H 'Content-Type: text/csv' -T ${directory}/$FILE.csv -X POST -o /dev/null; done`,
+    `curl -sS $LG/attribution -H "Authorization: Bearer $KEY" ${nonce} ${json} -d ` +
+      `"{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | node -e 'const ` +
+      `r=JSON.parse(require("fs").readFileSync(0,"utf8"));console.table(r.channel_impact.map(c=>({channel:c.channel,spend:c.spend,last_click:c.lastclick_revenue,causal:c.attributed_revenue,roas:c.roas})))'`,
   ];
 }

@@ -23,7 +23,18 @@ import { handleJobs } from './job-handlers.ts';
 
 export interface WorkerOptions {
   readonly backing: BackingServices;
-  readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'jobLeaseS' | 'publicBaseUrl' | 'signingKeyDays' | 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir' | 'tierTable'>;
+  readonly config: Pick<
+    Config,
+    | 'computeThreads'
+    | 'jobConcurrency'
+    | 'jobLeaseS'
+    | 'publicBaseUrl'
+    | 'signingKeyDays'
+    | 'auditHeadsFile'
+    | 'auditArchiveDir'
+    | 'dataDir'
+    | 'tierTable'
+  >;
   /** Opens the signing keys and the secrets of webhooks. */
   readonly keyEncryptionKey: string;
   /** Calls webhooks. */
@@ -45,7 +56,15 @@ export interface Worker {
 const MAX_DELIVERY_LEASE_S = 20;
 
 /** Starts taking jobs, relaying events, delivering them to webhooks, and housekeeping. */
-export async function startWorker({ backing, config, keyEncryptionKey, outgoing, logger, clock, deliveryWaitsMs }: WorkerOptions): Promise<Worker> {
+export async function startWorker({
+  backing,
+  config,
+  keyEncryptionKey,
+  outgoing,
+  logger,
+  clock,
+  deliveryWaitsMs,
+}: WorkerOptions): Promise<Worker> {
   const { database, pubSub, jobs, registry } = backing;
   const issuer = rootUrl(config.publicBaseUrl);
   const vault = new KeyVault(keyEncryptionKey);
@@ -60,7 +79,17 @@ export async function startWorker({ backing, config, keyEncryptionKey, outgoing,
   const tiers = { pubSub, tierTable: config.tierTable };
   const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub), accrueReferrals(tiers)], logger, registry });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
-  const deliveries = startDeliveryWorker({ database, pubSub, caller: outgoing, secrets: new EndpointSecrets(vault), leaseMs, logger, registry, clock, ...(deliveryWaitsMs === undefined ? {} : { waitsMs: deliveryWaitsMs }) });
+  const deliveries = startDeliveryWorker({
+    database,
+    pubSub,
+    caller: outgoing,
+    secrets: new EndpointSecrets(vault),
+    leaseMs,
+    logger,
+    registry,
+    clock,
+    ...(deliveryWaitsMs === undefined ? {} : { waitsMs: deliveryWaitsMs }),
+  });
   const housekeeping = startHousekeeping(database, logger, [
     () => replaceOldKeys(keys, config.signingKeyDays, logger),
     () => retireSandboxSources(database, jobs),

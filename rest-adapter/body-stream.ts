@@ -33,16 +33,27 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
   let received = 0;
   try {
     for (;;) {
-      const leftMs = limits.totalTimeoutMs === undefined ? Infinity : limits.totalTimeoutMs - (performance.now() - startedMs);
+      const leftMs =
+        limits.totalTimeoutMs === undefined ? Infinity : limits.totalTimeoutMs - (performance.now() - startedMs);
       const { done, value } = await arrival(chunks.next(), Math.min(limits.idleTimeoutMs, leftMs));
       if (done === true) return;
       received += value.length;
       if (received > limits.maxBytes) throw tooLarge(limits.maxBytes);
-      if (isCrumbled(request.socket.bytesRead - sentBefore, received)) throw new ProblemError('invalid_request', 'The body comes in HTTP chunks of a few bytes each. Send it in larger ones, or with Content-Length.', { code: 'tiny_chunks' });
+      if (isCrumbled(request.socket.bytesRead - sentBefore, received))
+        throw new ProblemError(
+          'invalid_request',
+          'The body comes in HTTP chunks of a few bytes each. Send it in larger ones, or with Content-Length.',
+          { code: 'tiny_chunks' },
+        );
       yield value;
     }
   } catch (error) {
-    throw error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The body ended before it was complete. Send the request again.', { code: 'incomplete_body', cause: error });
+    throw error instanceof ProblemError
+      ? error
+      : new ProblemError('invalid_request', 'The body ended before it was complete. Send the request again.', {
+          code: 'incomplete_body',
+          cause: error,
+        });
   } finally {
     // Not awaited: behind a stalled next() it would wait for the client.
     void chunks.return?.();
@@ -50,8 +61,8 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
 }
 
 /**
- * Whether a body comes in chunks of less than some thirty bytes: each costs the parser as much as a large one. What lies around
- * them on the wire tells (RFC 9112 §7.1: the length, and two line ends).
+ * Whether a body comes in chunks of less than some thirty bytes: each costs the parser as much as a large one. What
+ * lies around them on the wire tells (RFC 9112 §7.1: the length, and two line ends).
  */
 function isCrumbled(sentBytes: number, receivedBytes: number): boolean {
   return sentBytes > CRUMBS_ALLOWED_BYTES && sentBytes > receivedBytes * MOST_PACKING;
@@ -60,7 +71,17 @@ function isCrumbled(sentBytes: number, receivedBytes: number): boolean {
 async function arrival<T>(next: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const stalled = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ProblemError('invalid_request', 'The body stopped arriving. Send the request again, without long pauses.', { code: 'body_timeout' })), Math.max(0, timeoutMs)).unref();
+    timer = setTimeout(
+      () =>
+        reject(
+          new ProblemError(
+            'invalid_request',
+            'The body stopped arriving. Send the request again, without long pauses.',
+            { code: 'body_timeout' },
+          ),
+        ),
+      Math.max(0, timeoutMs),
+    ).unref();
   });
   try {
     return await Promise.race([next, stalled]);
@@ -84,12 +105,17 @@ const unfinished = new Set<UnfinishedBody>();
 let unfinishedBytes = 0;
 
 /**
- * Reads a whole body into memory. Where many that don't end would fill it, bodies of the address that has most there are refused.
+ * Reads a whole body into memory. Where many that don't end would fill it, bodies of the address that has most there
+ * are refused.
  * @throws as `bodyStream` does, and ProblemError `service_unavailable`, code `too_many_bodies`
  */
 export async function readWholeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const refused = Promise.withResolvers<never>();
-  const body: UnfinishedBody = { group: addressBlock(clientAddress(request.socket.remoteAddress, undefined, 0)), bytes: 0, refuse: refused.reject };
+  const body: UnfinishedBody = {
+    group: addressBlock(clientAddress(request.socket.remoteAddress, undefined, 0)),
+    bytes: 0,
+    refuse: refused.reject,
+  };
   unfinished.add(body);
   try {
     return await Promise.race([gathered(request, limits, body), refused.promise]);
@@ -112,7 +138,13 @@ async function gathered(request: IncomingMessage, limits: BodyLimits, body: Unfi
 function refuseMost(): void {
   for (const body of mostHeld(unfinished, MAX_UNFINISHED_BYTES)) {
     forget(body);
-    body.refuse(new ProblemError('service_unavailable', 'Your address has too many large requests on their way. Send fewer at a time.', { code: 'too_many_bodies', retryAfterS: 1 }));
+    body.refuse(
+      new ProblemError(
+        'service_unavailable',
+        'Your address has too many large requests on their way. Send fewer at a time.',
+        { code: 'too_many_bodies', retryAfterS: 1 },
+      ),
+    );
   }
 }
 
@@ -130,5 +162,9 @@ function refuseDeclaredLength(request: IncomingMessage, maxBytes: number): void 
 }
 
 function tooLarge(maxBytes: number): ProblemError {
-  return new ProblemError('payload_too_large', `The body is larger than the ${maxBytes} bytes that this operation takes.`, { code: 'body_too_large' });
+  return new ProblemError(
+    'payload_too_large',
+    `The body is larger than the ${maxBytes} bytes that this operation takes.`,
+    { code: 'body_too_large' },
+  );
 }

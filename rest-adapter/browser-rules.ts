@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 
-/** Web pages of other origins that may speak to the service: none, any (`*`), or those listed (`https://app.example`). */
+/**
+ * Web pages of other origins that may speak to the service: none, any (`*`), or those listed (`https://app.example`).
+ */
 export type CorsOrigins = readonly string[];
 
 /** Documents that anyone may read from any page: they are public, and verifiers and tools of others live by them. */
@@ -10,12 +12,43 @@ const CONSENT_PAGE = /\/oauth\/authorize$/;
 
 const ALLOWED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const ALLOWED_HEADERS = [
-  'Authorization', 'Content-Type', 'Content-Encoding', 'X-Nonce', 'SVC-API-Version', 'SVC-Idempotency-Key', 'Idempotency-Key', 'SVC-Workspace', 'SVC-Sandbox-Delay', 'SVC-Sandbox-Force',
-  'Prefer', 'If-None-Match', 'Last-Event-ID', 'Apollo-Require-Preflight',
+  'Authorization',
+  'Content-Type',
+  'Content-Encoding',
+  'X-Nonce',
+  'SVC-API-Version',
+  'SVC-Idempotency-Key',
+  'Idempotency-Key',
+  'SVC-Workspace',
+  'SVC-Sandbox-Delay',
+  'SVC-Sandbox-Force',
+  'Prefer',
+  'If-None-Match',
+  'Last-Event-ID',
+  'Apollo-Require-Preflight',
 ].join(', ');
 const EXPOSED_HEADERS = [
-  'X-Request-Id', 'SVC-API-Version', 'SVC-HREI-Score', 'SVC-HREI-Risk', 'SVC-Environment', 'SVC-Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset',
-  'Retry-After', 'Link', 'Location', 'ETag', 'Deprecation', 'Sunset', 'Preference-Applied', 'WWW-Authenticate', 'Content-Disposition', 'Allow',
+  'X-Request-Id',
+  'SVC-API-Version',
+  'SVC-HREI-Score',
+  'SVC-HREI-Risk',
+  'SVC-Environment',
+  'SVC-Idempotent-Replayed',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Retry-After',
+  'Link',
+  'Location',
+  'ETag',
+  'Deprecation',
+  'Sunset',
+  'Preference-Applied',
+  'WWW-Authenticate',
+  'Content-Disposition',
+  'Allow',
 ].join(', ');
 /** Browsers ask again after this; Chromium keeps no answer for longer. */
 const PREFLIGHT_CACHE_S = 7200;
@@ -47,7 +80,11 @@ export function answerCrossOrigin(http: Context, allowed: CorsOrigins): boolean 
   if (allowedOrigin === undefined) return false;
   http.set({ 'Access-Control-Allow-Origin': allowedOrigin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS });
   if (http.method !== 'OPTIONS' || http.get('Access-Control-Request-Method') === '') return false;
-  http.set({ 'Access-Control-Allow-Methods': ALLOWED_METHODS, 'Access-Control-Allow-Headers': ALLOWED_HEADERS, 'Access-Control-Max-Age': String(PREFLIGHT_CACHE_S) });
+  http.set({
+    'Access-Control-Allow-Methods': ALLOWED_METHODS,
+    'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+    'Access-Control-Max-Age': String(PREFLIGHT_CACHE_S),
+  });
   http.status = 204;
   return true;
 }
@@ -65,7 +102,12 @@ function originFor(http: Context, allowed: CorsOrigins): string | undefined {
  * Whether a page may open a WebSocket. Browsers ask nobody before they do, so that the server has to look at Origin
  * itself (RFC 6455 §10.2): programs send none, the service's own pages send its own.
  */
-export function mayOpenSocket(origin: string | undefined, host: string | undefined, publicBaseUrl: string, allowed: CorsOrigins): boolean {
+export function mayOpenSocket(
+  origin: string | undefined,
+  host: string | undefined,
+  publicBaseUrl: string,
+  allowed: CorsOrigins,
+): boolean {
   if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return true;
   if (!URL.canParse(origin)) return false;
   return new URL(origin).host === host || new URL(origin).origin === new URL(publicBaseUrl).origin;

@@ -41,10 +41,17 @@ export interface IngestOutcome extends z.output<typeof uploadReport> {
  * Stores the rows of an upload.
  * @throws ProblemError `resource_not_found`, `validation_error` (unrecognised columns, wrong currency), `conflict`.
  */
-export type IngestRecords = (context: RequestContext, dataSourceId: string, upload: RecordUpload) => Promise<IngestOutcome>;
+export type IngestRecords = (
+  context: RequestContext,
+  dataSourceId: string,
+  upload: RecordUpload,
+) => Promise<IngestOutcome>;
 
 /** What makes the bytes of an upload what they are. */
-export function contentKind({ mediaType, contentEncoding }: Pick<RecordUpload, 'mediaType' | 'contentEncoding'>): string {
+export function contentKind({
+  mediaType,
+  contentEncoding,
+}: Pick<RecordUpload, 'mediaType' | 'contentEncoding'>): string {
   return `${mediaType} ${contentEncoding}`;
 }
 
@@ -56,10 +63,16 @@ export interface ExportedFile {
 }
 
 /**
- * A completed analysis as a file; resolves when nothing can fail any more but the connection. The signal tells that nobody waits.
- * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable`, `validation_error` (no such level).
+ * A completed analysis as a file; resolves when nothing can fail any more but the connection. The signal tells that
+ * nobody waits.
+ * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable`, `validation_error` (no
+ * such level).
  */
-export type ExportAttribution = (context: RequestContext, id: string, request: { readonly format: ExportFormat; readonly level: ExportLevel; readonly signal: AbortSignal }) => Promise<ExportedFile>;
+export type ExportAttribution = (
+  context: RequestContext,
+  id: string,
+  request: { readonly format: ExportFormat; readonly level: ExportLevel; readonly signal: AbortSignal },
+) => Promise<ExportedFile>;
 
 /** The settings that the REST door needs. */
 export interface DoorConfig {
@@ -117,7 +130,10 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The outcome of matching a request against the table; `allow` lists the methods of a known path, `failure` is what went wrong outside the table. */
+/**
+ * The outcome of matching a request against the table; `allow` lists the methods of a known path, `failure` is what
+ * went wrong outside the table.
+ */
 export type Route =
   | { readonly operation: Operation; readonly path: Readonly<Record<string, string>> }
   | { readonly operation: null; readonly allow: readonly string[]; readonly failure?: unknown };
@@ -159,7 +175,9 @@ export class Call {
   /** The address that the caller speaks to, `/v1` included: links in answers stay there. */
   get baseUrl(): string {
     const { publicBaseUrl, sandboxBaseUrl } = this.door.config;
-    return sandboxBaseUrl !== undefined && isSandboxHost(sandboxBaseUrl, this.http.get('Host')) ? sandboxBaseUrl : publicBaseUrl;
+    return sandboxBaseUrl !== undefined && isSandboxHost(sandboxBaseUrl, this.http.get('Host'))
+      ? sandboxBaseUrl
+      : publicBaseUrl;
   }
 
   /** The matched row. Steps behind the match rely on it. */
@@ -171,7 +189,14 @@ export class Call {
   /** The graph is asked in the newest version; `respond` takes the answer back to the caller's (see versions/). */
   get context(): RequestContext {
     const { requestId, principal, origin, sandboxDelayMs } = this;
-    return { requestId, principal, apiVersion: CURRENT_VERSION, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }), ...(this.held === null ? {} : { idempotency: this.held.claim }) };
+    return {
+      requestId,
+      principal,
+      apiVersion: CURRENT_VERSION,
+      origin,
+      ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }),
+      ...(this.held === null ? {} : { idempotency: this.held.claim }),
+    };
   }
 
   /** Calls back when the key or token that was shown has ended; the returned function cancels the watch. */
@@ -179,12 +204,16 @@ export class Call {
     return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
   }
 
-  /** Counts a stream of the caller's until the returned function is called. @throws ProblemError `rate_limit_exceeded` */
+  /**
+   * Counts a stream of the caller's until the returned function is called. @throws ProblemError `rate_limit_exceeded`
+   */
   openStream(): () => void {
     return this.admitted === null ? () => undefined : this.door.admission.openStream(this.admitted.credential);
   }
 
-  /** The version behind a name, as long as this installation serves it. @throws ProblemError `unsupported_api_version` */
+  /**
+   * The version behind a name, as long as this installation serves it. @throws ProblemError `unsupported_api_version`
+   */
   resolveVersion(named: string): ApiVersion {
     return resolveApiVersion(named, { versions: this.door.config.retiredApiVersions ?? [], now: this.door.clock() });
   }

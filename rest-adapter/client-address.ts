@@ -8,7 +8,11 @@ const MAX_USER_AGENT_LENGTH = 256;
 export function originOf(request: IncomingMessage, trustedHops: number): RequestOrigin {
   const forwardedFor = request.headers['x-forwarded-for'];
   return {
-    clientAddress: clientAddress(request.socket.remoteAddress, Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor, trustedHops),
+    clientAddress: clientAddress(
+      request.socket.remoteAddress,
+      Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor,
+      trustedHops,
+    ),
     userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
   };
 }
@@ -43,5 +47,9 @@ function mappedIpv4(address: string): string | undefined {
 function canonicalIpv6(address: string): string {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const embedded = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(canonical);
-  return embedded === null ? canonical : [embedded[1]!, embedded[2]!].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.');
+  return embedded === null
+    ? canonical
+    : [embedded[1]!, embedded[2]!]
+        .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255])
+        .join('.');
 }

@@ -44,11 +44,14 @@ interface Pattern {
 }
 
 // Paths with more literal segments come first.
-const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) => pathsOf(operation).map((path) => ({ segments: path.split('/').slice(1), operation }))).toSorted(
-  (one, other) => variablesIn(one) - variablesIn(other),
-);
+const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) =>
+  pathsOf(operation).map((path) => ({ segments: path.split('/').slice(1), operation })),
+).toSorted((one, other) => variablesIn(one) - variablesIn(other));
 
-const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = Map.groupBy(PATTERNS.filter((pattern) => variablesIn(pattern) === 0), ({ segments }) => `/${segments.join('/')}`);
+const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = Map.groupBy(
+  PATTERNS.filter((pattern) => variablesIn(pattern) === 0),
+  ({ segments }) => `/${segments.join('/')}`,
+);
 
 /** All paths of an operation, variants included. */
 export function pathsOf(operation: Operation): readonly string[] {
@@ -91,11 +94,20 @@ function isVariable(segment: string): boolean {
 }
 
 function fits(pattern: Pattern, segments: readonly string[]): boolean {
-  return pattern.segments.length === segments.length && pattern.segments.every((expected, index) => (isVariable(expected) ? segments[index] !== '' : expected === segments[index]));
+  return (
+    pattern.segments.length === segments.length &&
+    pattern.segments.every((expected, index) =>
+      isVariable(expected) ? segments[index] !== '' : expected === segments[index],
+    )
+  );
 }
 
 function parametersOf(pattern: Pattern, segments: readonly string[]): Record<string, string> {
-  return Object.fromEntries(pattern.segments.flatMap((name, index) => (isVariable(name) ? [[name.slice(1, -1), decoded(segments[index]!)]] : [])));
+  return Object.fromEntries(
+    pattern.segments.flatMap((name, index) =>
+      isVariable(name) ? [[name.slice(1, -1), decoded(segments[index]!)]] : [],
+    ),
+  );
 }
 
 /** A segment that is not valid percent-encoding stands for itself: it names nothing that exists. */

@@ -21,13 +21,20 @@ export interface Documentation {
   has(path: string): boolean;
 }
 
-const ASSETS: Readonly<Record<string, string>> = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript', 'favicon-32x32.png': 'image/png' };
+const ASSETS: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css',
+  'swagger-ui-bundle.js': 'text/javascript',
+  'favicon-32x32.png': 'image/png',
+};
 
 // Swagger UI sets style attributes from its script; nothing else comes from anywhere but this server.
-const CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src " +
+  "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * Serves `/openapi.json`, `/docs` (Swagger UI from local files) and the pages that `doc_url` points at; `/` leads to `/docs`.
+ * Serves `/openapi.json`, `/docs` (Swagger UI from local files) and the pages that `doc_url` points at; `/` leads to
+ * `/docs`.
  */
 export function createDocumentation(publicBaseUrl: string): Documentation {
   const pages = new Map<string, Page>();
@@ -40,9 +47,11 @@ export function createDocumentation(publicBaseUrl: string): Documentation {
     if (path === '/docs/versions') return page('text/html', versionsPage());
     if (path === '/docs/errors') return page('text/html', errorIndexPage());
     const [, asset] = /^\/docs\/assets\/([\w.-]+)$/.exec(path) ?? [];
-    if (asset !== undefined && Object.hasOwn(ASSETS, asset)) return page(ASSETS[asset]!, readFileSync(join(assetDirectory, asset)));
+    if (asset !== undefined && Object.hasOwn(ASSETS, asset))
+      return page(ASSETS[asset]!, readFileSync(join(assetDirectory, asset)));
     const [, type] = /^\/docs\/errors\/(\w+)$/.exec(path) ?? [];
-    if (type !== undefined && Object.hasOwn(PROBLEM_TYPES, type)) return page('text/html', errorPage(type as ProblemType));
+    if (type !== undefined && Object.hasOwn(PROBLEM_TYPES, type))
+      return page('text/html', errorPage(type as ProblemType));
     return undefined;
   };
 
@@ -61,7 +70,13 @@ export function createDocumentation(publicBaseUrl: string): Documentation {
     }
     const found = find(http.path);
     if (found === undefined) return false;
-    http.set({ 'Cache-Control': 'public, max-age=300', ETag: found.tag, 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
+    http.set({
+      'Cache-Control': 'public, max-age=300',
+      ETag: found.tag,
+      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+    });
     http.status = 200;
     http.type = found.type;
     http.body = found.content;
@@ -76,5 +91,9 @@ export function createDocumentation(publicBaseUrl: string): Documentation {
 }
 
 function page(type: string, content: string | Buffer): Page {
-  return { type, content: Buffer.from(content), tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"` };
+  return {
+    type,
+    content: Buffer.from(content),
+    tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`,
+  };
 }

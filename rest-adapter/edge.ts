@@ -49,12 +49,20 @@ const HOST_PATTERN = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
  * @throws ProblemError `invalid_request`
  */
 function assertUnambiguous({ httpVersion, headers, rawHeaders }: IncomingMessage): void {
-  if (httpVersion === '1.1' && headers.host === undefined) throw new ProblemError('invalid_request', 'An HTTP/1.1 request needs the header Host.', { param: 'header:Host' });
-  if (headers.host !== undefined && !HOST_PATTERN.test(headers.host)) throw new ProblemError('invalid_request', 'Host has to be the name or address of a server, and its port.', { param: 'header:Host' });
+  if (httpVersion === '1.1' && headers.host === undefined)
+    throw new ProblemError('invalid_request', 'An HTTP/1.1 request needs the header Host.', { param: 'header:Host' });
+  if (headers.host !== undefined && !HOST_PATTERN.test(headers.host))
+    throw new ProblemError('invalid_request', 'Host has to be the name or address of a server, and its port.', {
+      param: 'header:Host',
+    });
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
-    if (seen.has(name)) throw new ProblemError('invalid_request', `The header ${rawHeaders[at]} is given more than once.`, { code: 'repeated', param: `header:${headerName(name)}` });
+    if (seen.has(name))
+      throw new ProblemError('invalid_request', `The header ${rawHeaders[at]} is given more than once.`, {
+        code: 'repeated',
+        param: `header:${headerName(name)}`,
+      });
     if (SINGULAR.has(name)) seen.add(name);
   }
 }
@@ -67,23 +75,47 @@ function readAbsoluteTarget(request: IncomingMessage): void {
   request.headers.host = host;
 }
 
-/** A whole HTTP/1.1 message for what Node's parser refused, or is no handshake of a WebSocket: there is no answer object then, only a socket. */
+/**
+ * A whole HTTP/1.1 message for what Node's parser refused, or is no handshake of a WebSocket: there is no answer object
+ * then, only a socket.
+ */
 export function problemMessage(problem: ProblemError, requestId: string, publicBaseUrl: string): string {
   const { status } = problem.problem;
   const error = errorObject(problem, requestId, publicBaseUrl);
   const body = JSON.stringify({ error });
   const headers = {
-    'X-Request-Id': requestId, 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff',
-    'Content-Type': 'application/json; charset=utf-8', 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close',
+    'X-Request-Id': requestId,
+    'SVC-API-Version': CURRENT_VERSION,
+    'SVC-HREI-Score': '0.00',
+    'SVC-HREI-Risk': 'minimal',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
     ...(error['retry_after'] === undefined ? {} : { 'Retry-After': String(error['retry_after']) }),
     ...(status === 405 ? { Allow: ALL_METHODS } : {}),
     ...(status === 426 ? { Upgrade: 'websocket', Connection: 'Upgrade, close', 'Sec-WebSocket-Version': '13' } : {}),
   };
-  return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', body].join('\r\n');
+  return [
+    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    body,
+  ].join('\r\n');
 }
 
 const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large', 417: 'Expectation Failed', 426: 'Upgrade Required', 431: 'Request Header Fields Too Large', 503: 'Service Unavailable' };
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  417: 'Expectation Failed',
+  426: 'Upgrade Required',
+  431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
+};
 
 const FULL = 'The server has as many connections as it takes. Come back a little later.';
 const ADDRESS_FULL =
@@ -97,13 +129,21 @@ const CLOSED = 'The connection was closed before this request had come: nothing 
 export function parserProblem(code: string | undefined): ProblemError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new ProblemError('invalid_request', 'The headers are larger than 16 KiB together.', { status: 431, code: 'headers_too_large' });
+      return new ProblemError('invalid_request', 'The headers are larger than 16 KiB together.', {
+        status: 431,
+        code: 'headers_too_large',
+      });
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new ProblemError('payload_too_large', 'The chunk extensions of the body are larger than 16 KiB.', { code: 'chunk_extensions_too_large' });
+      return new ProblemError('payload_too_large', 'The chunk extensions of the body are larger than 16 KiB.', {
+        code: 'chunk_extensions_too_large',
+      });
     case 'CONNECT':
       return new ProblemError('method_not_allowed', 'This server is not a proxy and does not take CONNECT.');
     case 'EXPECTATION':
-      return new ProblemError('invalid_request', 'The only expectation that can be met is 100-continue.', { status: 417, param: 'header:Expect' });
+      return new ProblemError('invalid_request', 'The only expectation that can be met is 100-continue.', {
+        status: 417,
+        param: 'header:Expect',
+      });
     case 'CONNECTIONS_FULL':
       return new ProblemError('service_unavailable', FULL, { code: 'too_many_connections' });
     case 'ADDRESS_FULL':
@@ -111,7 +151,10 @@ export function parserProblem(code: string | undefined): ProblemError {
     case 'CONNECTION_CLOSED':
       return new ProblemError('service_unavailable', CLOSED, { code: 'connection_closed', retryAfterS: 1 });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ProblemError('invalid_request', 'The headers did not arrive in time.', { status: 408, code: 'request_timeout' });
+      return new ProblemError('invalid_request', 'The headers did not arrive in time.', {
+        status: 408,
+        code: 'request_timeout',
+      });
     default:
       return new ProblemError('invalid_request', 'This is not an HTTP/1.1 request.', { code: 'malformed_http' });
   }

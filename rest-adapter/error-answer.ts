@@ -7,7 +7,11 @@ import { preferredType } from './media-type.ts';
 import type { Json } from './operation.ts';
 
 /** Seconds that a client should wait where the problem itself does not say. */
-const DEFAULT_RETRY_S: Readonly<Record<string, number>> = { service_unavailable: 5, rate_limit_exceeded: 60, idempotency_in_progress: 1 };
+const DEFAULT_RETRY_S: Readonly<Record<string, number>> = {
+  service_unavailable: 5,
+  rate_limit_exceeded: 60,
+  idempotency_in_progress: 1,
+};
 
 /** The inner `error` object of the contract's Error structure, with its additive members where they say something. */
 export function errorObject(problem: ProblemError, requestId: string, publicBaseUrl: string): Json {
@@ -33,9 +37,17 @@ export function problemAnswer(call: Call, problem: ProblemError): Answer {
   const error = errorObject(inRequestTerms(call, problem), call.requestId, call.door.config.publicBaseUrl);
   const status = problem.problem.status;
   const headers = problemHeaders(call, problem);
-  if (preferredType(call.http, 'application/json', 'application/problem+json') !== 'application/problem+json') return { status, body: { error }, headers };
+  if (preferredType(call.http, 'application/json', 'application/problem+json') !== 'application/problem+json')
+    return { status, body: { error }, headers };
   const { type: _type, message, request_id: requestId, doc_url: docUrl, ...additional } = error;
-  const details: Json = { type: docUrl, title: PROBLEM_TYPES[problem.type].title, status, detail: message, instance: `urn:request:${String(requestId)}`, ...additional };
+  const details: Json = {
+    type: docUrl,
+    title: PROBLEM_TYPES[problem.type].title,
+    status,
+    detail: message,
+    instance: `urn:request:${String(requestId)}`,
+    ...additional,
+  };
   return { status, body: details, mediaType: 'application/problem+json', headers };
 }
 
@@ -43,7 +55,11 @@ export function problemAnswer(call: Call, problem: ProblemError): Answer {
 function inRequestTerms({ route }: Call, problem: ProblemError): ProblemError {
   const query = route.operation?.querySchema?.shape ?? {};
   const body = route.operation?.bodySchema;
-  return problem.renaming((param) => (body === undefined && Object.hasOwn(query, param.slice(1)) && param.startsWith('/') ? `query:${param.slice(1)}` : param));
+  return problem.renaming((param) =>
+    body === undefined && Object.hasOwn(query, param.slice(1)) && param.startsWith('/')
+      ? `query:${param.slice(1)}`
+      : param,
+  );
 }
 
 function problemHeaders(call: Call, problem: ProblemError): Record<string, string> {
@@ -52,7 +68,8 @@ function problemHeaders(call: Call, problem: ProblemError): Record<string, strin
   if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
   const challenge = challengeOf(problem, rootUrl(call.door.config.publicBaseUrl), scopeOf(call));
   if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
-  if (problem.type === 'method_not_allowed' && call.route.operation === null) headers['Allow'] = call.route.allow.join(', ');
+  if (problem.type === 'method_not_allowed' && call.route.operation === null)
+    headers['Allow'] = call.route.allow.join(', ');
   return headers;
 }
 

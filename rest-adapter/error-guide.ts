@@ -5,7 +5,13 @@ export interface Guidance {
   readonly cause: string;
   readonly cure: string;
   /** What an error of this type may say beyond its type: the members of the Error structure. */
-  readonly example?: { readonly message: string; readonly code?: string; readonly param?: string; readonly errors?: readonly ProblemDetail[]; readonly retry_after?: number };
+  readonly example?: {
+    readonly message: string;
+    readonly code?: string;
+    readonly param?: string;
+    readonly errors?: readonly ProblemDetail[];
+    readonly retry_after?: number;
+  };
 }
 
 const BAD_RANGE = 'start must not be after end';
@@ -14,7 +20,9 @@ const BAD_RANGE = 'start must not be after end';
 export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   invalid_api_key: {
     cause: 'The Authorization header is missing, does not read “Bearer” and a key, or names a key that does not exist.',
-    cure: 'Send “Authorization: Bearer” followed by your whole key. Register an agent with POST /v1/agents/register if you have none; keys are shown only once.',
+    cure:
+      'Send “Authorization: Bearer” followed by your whole key. Register an agent with POST /v1/agents/register ' +
+      'if you have none; keys are shown only once.',
   },
   expired_api_key: {
     cause: 'The key was revoked or rotated, or the access token is older than an hour.',
@@ -23,7 +31,11 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   rate_limit_exceeded: {
     cause: 'More requests came in a minute or a day than your plan or tier allows.',
     cure: 'Wait for the seconds in Retry-After, then go on more slowly. The RateLimit headers say how much is left.',
-    example: { message: 'More than 60 requests came in this minute. Go on in 18 s.', code: 'per_minute', retry_after: 18 },
+    example: {
+      message: 'More than 60 requests came in this minute. Go on in 18 s.',
+      code: 'per_minute',
+      retry_after: 18,
+    },
   },
   missing_nonce: {
     cause: 'POST, PUT, PATCH and DELETE need the header X-Nonce, so that nobody can replay a request of yours.',
@@ -31,7 +43,9 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   },
   duplicate_nonce: {
     cause: 'The same X-Nonce came within the last 24 hours. Clients that repeat a request byte for byte run into this.',
-    cure: 'Make a new nonce for every attempt. To repeat an operation safely, keep the idempotency key and change the nonce.',
+    cure:
+      'Make a new nonce for every attempt. To repeat an operation safely, keep the idempotency key and change ' +
+      'the nonce.',
   },
   ip_not_allowed: {
     cause: 'The key has an allowlist of addresses, and the request came from another one.',
@@ -39,7 +53,9 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   },
   insufficient_permissions: {
     cause: 'The key is valid, but lacks the scope, or its owner the role, that this operation needs.',
-    cure: 'WWW-Authenticate names the scope: use a key that has it. Where error.code is role, ask an owner of the workspace for another role.',
+    cure:
+      'WWW-Authenticate names the scope: use a key that has it. Where error.code is role, ask an owner of the ' +
+      'workspace for another role.',
   },
   resource_not_found: {
     cause: 'Nothing is at this address, or it belongs to another account; the two look the same on purpose.',
@@ -47,8 +63,17 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   },
   validation_error: {
     cause: 'The request is well-formed, but a value does not fit.',
-    cure: 'error.errors lists every value that does not fit: param says where, message says what is expected. Three operations answer 400 with this type, as the interface has it: POST /v1/webhooks, PUT /v1/agents/me/capabilities and the start of a migration.',
-    example: { message: `date_range: ${BAD_RANGE}`, code: 'invalid_range', param: '/date_range', errors: [{ param: '/date_range', code: 'invalid_range', message: BAD_RANGE }] },
+    cure:
+      'error.errors lists every value that does not fit: param says where, message says what is expected. Three ' +
+      'operations answer 400 with this type, as the interface has it: POST /v1/webhooks, PUT ' +
+      '/v1/agents/me/capabilities ' +
+      'and the start of a migration.',
+    example: {
+      message: `date_range: ${BAD_RANGE}`,
+      code: 'invalid_range',
+      param: '/date_range',
+      errors: [{ param: '/date_range', code: 'invalid_range', message: BAD_RANGE }],
+    },
   },
   internal_error: {
     cause: 'Something went wrong on our side that we did not expect.',
@@ -56,7 +81,9 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   },
   service_unavailable: {
     cause: 'Something that the service depends on does not answer at the moment.',
-    cure: 'Wait for the seconds in Retry-After and try again, a little longer each time. Use the same idempotency key, so that nothing happens twice.',
+    cure:
+      'Wait for the seconds in Retry-After and try again, a little longer each time. Use the same idempotency ' +
+      'key, so that nothing happens twice.',
   },
   idempotency_conflict: {
     cause: 'This idempotency key was used before with another method, path, body or version.',
@@ -67,9 +94,14 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
     cure: 'Wait for the seconds in Retry-After and repeat the request: you will get the first one’s answer.',
   },
   conflict: {
-    cause: 'The request makes sense, but not in the state that the resource is in. error.code says which: operator_already_registered, for example.',
+    cause:
+      'The request makes sense, but not in the state that the resource is in. error.code says which: ' +
+      'operator_already_registered, for example.',
     cure: 'Read the resource and decide anew.',
-    example: { message: 'This operator has registered already. Use its key, or register under another operator.', code: 'operator_already_registered' },
+    example: {
+      message: 'This operator has registered already. Use its key, or register under another operator.',
+      code: 'operator_already_registered',
+    },
   },
   unsupported_api_version: {
     cause: 'SVC-API-Version names a date that is no version of this API, or one whose support has ended.',
@@ -117,7 +149,9 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   },
   unsupported_media_type: {
     cause: 'Content-Type or Content-Encoding is not one that this operation reads.',
-    cure: 'Send JSON as application/json. Files go as text/csv, application/x-ndjson or application/vnd.apache.parquet, plain or gzip.',
+    cure:
+      'Send JSON as application/json. Files go as text/csv, application/x-ndjson or ' +
+      'application/vnd.apache.parquet, plain or gzip.',
   },
   data_source_unavailable: {
     cause: 'The data source is in error, or has no rows yet.',

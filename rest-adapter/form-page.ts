@@ -14,7 +14,9 @@ export function showForm(http: Context, status: number, html: string, formAction
   http.status = status;
   http.set({
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+    'Content-Security-Policy':
+      `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; ` +
+      `form-action ${formAction}; frame-ancestors 'none'`,
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
@@ -31,12 +33,23 @@ export function showForm(http: Context, status: number, html: string, formAction
 export function assertOwnForm(http: Context, remedy: string): void {
   const site = http.get('Sec-Fetch-Site');
   const origin = http.get('Origin');
-  const isForeign = site !== '' ? site !== 'same-origin' && site !== 'none' : origin !== '' && (!URL.canParse(origin) || new URL(origin).host !== http.host);
-  if (isForeign) throw new ProblemError('insufficient_permissions', `This form was sent from another page. ${remedy}`, { code: 'foreign_form' });
+  const isForeign =
+    site !== ''
+      ? site !== 'same-origin' && site !== 'none'
+      : origin !== '' && (!URL.canParse(origin) || new URL(origin).host !== http.host);
+  if (isForeign)
+    throw new ProblemError('insufficient_permissions', `This form was sent from another page. ${remedy}`, {
+      code: 'foreign_form',
+    });
 }
 
 /** @throws ProblemError `unsupported_media_type`, `payload_too_large`, `invalid_request` */
 export async function readForm(http: Context, timeoutMs: number = BODY_TIMEOUT_MS): Promise<URLSearchParams> {
-  if (parseMediaType(http.get('Content-Type')).essence !== 'application/x-www-form-urlencoded') throw new ProblemError('unsupported_media_type', 'Send the form of the page.');
-  return new URLSearchParams((await readWholeBody(http.req, { maxBytes: MAX_BYTES, idleTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs })).toString('utf8'));
+  if (parseMediaType(http.get('Content-Type')).essence !== 'application/x-www-form-urlencoded')
+    throw new ProblemError('unsupported_media_type', 'Send the form of the page.');
+  return new URLSearchParams(
+    (
+      await readWholeBody(http.req, { maxBytes: MAX_BYTES, idleTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs })
+    ).toString('utf8'),
+  );
 }

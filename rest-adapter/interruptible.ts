@@ -2,7 +2,11 @@
  * An iterator that ends as soon as `signal` fires, also while the upstream's next() is pending: a generator's
  * return() would queue behind it. The upstream is told to return once; `report` hears of it if that fails.
  */
-export function interruptible<T>(upstream: AsyncIterator<T>, signal: AbortSignal, report: (error: unknown) => void): AsyncIterableIterator<T> {
+export function interruptible<T>(
+  upstream: AsyncIterator<T>,
+  signal: AbortSignal,
+  report: (error: unknown) => void,
+): AsyncIterableIterator<T> {
   const ended: IteratorReturnResult<undefined> = { done: true, value: undefined };
   let isOver = false;
   const interruption = Promise.withResolvers<IteratorReturnResult<undefined>>();

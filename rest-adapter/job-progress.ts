@@ -58,7 +58,9 @@ export function isFinished(resource: Json): boolean {
 
 /** The event that ends the stream of a finished job. */
 export function lastEvent(call: Call, resource: Json, sequence: number): ServerSentEvent {
-  return resource['status'] === 'failed' ? failureEvent(call, sequence, (resource['failure'] ?? {}) as Json) : { id: sequence, event: 'result', data: resource };
+  return resource['status'] === 'failed'
+    ? failureEvent(call, sequence, (resource['failure'] ?? {}) as Json)
+    : { id: sequence, event: 'result', data: resource };
 }
 
 /** Nothing follows it. */
@@ -75,15 +77,36 @@ function presentEvent(call: Call, job: Job, id: string, progress: Json): ServerS
     case 'error':
       return failureEvent(call, sequence, { code: progress['failure_code'], message: progress['message'] });
     case 'channel_result':
-      return { id: sequence, event: 'channel_result', data: { id, model: progress['model'], provisional: true, channel_impact: progress['channel_impact'] } };
+      return {
+        id: sequence,
+        event: 'channel_result',
+        data: { id, model: progress['model'], provisional: true, channel_impact: progress['channel_impact'] },
+      };
     default:
-      return { id: sequence, event: 'progress', data: { id, ...Object.fromEntries(PROGRESS_MEMBERS.filter((name) => progress[name] !== undefined).map((name) => [name, progress[name]])) } };
+      return {
+        id: sequence,
+        event: 'progress',
+        data: {
+          id,
+          ...Object.fromEntries(
+            PROGRESS_MEMBERS.filter((name) => progress[name] !== undefined).map((name) => [name, progress[name]]),
+          ),
+        },
+      };
   }
 }
 
 function failureEvent(call: Call, sequence: number, { code, message }: Json): ServerSentEvent {
-  const problem = new ProblemError(FAILURE_TYPES[String(code)] ?? 'internal_error', typeof message === 'string' ? message : 'The job failed.', typeof code === 'string' ? { code } : {});
-  return { id: sequence, event: 'error', data: { error: errorObject(problem, call.requestId, call.door.config.publicBaseUrl) } };
+  const problem = new ProblemError(
+    FAILURE_TYPES[String(code)] ?? 'internal_error',
+    typeof message === 'string' ? message : 'The job failed.',
+    typeof code === 'string' ? { code } : {},
+  );
+  return {
+    id: sequence,
+    event: 'error',
+    data: { error: errorObject(problem, call.requestId, call.door.config.publicBaseUrl) },
+  };
 }
 
 function rootField(data: Json): Json | null {

@@ -18,7 +18,10 @@ export function metaOf(body: Readonly<Record<string, unknown>>): Meta | undefine
   return typeof meta === 'object' && meta !== null && 'total_pages' in meta ? (meta as Meta) : undefined;
 }
 
-/** `Link` header of a page (RFC 8288): first, prev, next and the last that can be reached, with all other query parameters kept. */
+/**
+ * `Link` header of a page (RFC 8288): first, prev, next and the last that can be reached, with all other query
+ * parameters kept.
+ */
 export function pageLinks(url: string, query: URLSearchParams, meta: Meta): string {
   const last = Math.max(1, Math.min(meta.total_pages, Math.floor(MAX_REACH / meta.per_page)));
   const pages: [string, number][] = [['first', 1]];

@@ -10,7 +10,10 @@ export interface MediaType {
 /** Reads a Content-Type as far as bodies need it (RFC 9110 §8.3). */
 export function parseMediaType(header: string): MediaType {
   const [essence, ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length).replace(/^"(.*)"$/, '$1');
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replace(/^"(.*)"$/, '$1');
   return { essence: essence ?? '', charset: charset ?? '' };
 }
 
@@ -19,7 +22,10 @@ export function isUtf8({ charset }: MediaType): boolean {
   return charset === '' || charset === 'utf-8' || charset === 'utf8';
 }
 
-/** The one of `offered` that the client likes best, undefined where it accepts none; all of them are sent in UTF-8, which the client may ask for. */
+/**
+ * The one of `offered` that the client likes best, undefined where it accepts none; all of them are sent in UTF-8,
+ * which the client may ask for.
+ */
 export function preferredType(http: Context, ...offered: readonly string[]): string | undefined {
   // Whoever says nothing takes anything (RFC 9110 §12.5.1).
   if (http.req.headers.accept === undefined) return offered[0];

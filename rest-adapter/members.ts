@@ -24,7 +24,11 @@ export function given(members: Json): Json {
 
 /** The members that a schema declares, in its order; what the graph did not give is left out, never made up. */
 export function inOrder(schema: z.ZodObject, values: Json): Json {
-  return Object.fromEntries(Object.keys(schema.shape).filter((name) => values[name] !== undefined).map((name) => [name, values[name]]));
+  return Object.fromEntries(
+    Object.keys(schema.shape)
+      .filter((name) => values[name] !== undefined)
+      .map((name) => [name, values[name]]),
+  );
 }
 
 function notFound(name: string): never {

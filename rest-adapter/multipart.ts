@@ -22,24 +22,36 @@ const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,70})"|(
  * are skipped. Resolves when both the body and `use` are done.
  * @throws ProblemError `invalid_request` for a body without a file or one that is no multipart; what `use` throws.
  */
-export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIterable<Buffer>, use: (file: FilePart) => Promise<T>): Promise<T> {
+export async function firstFile<T>(
+  headers: IncomingHttpHeaders,
+  body: AsyncIterable<Buffer>,
+  use: (file: FilePart) => Promise<T>,
+): Promise<T> {
   const boundary = boundaryOf(headers);
   const parser = createParser(boundary);
   let used: Promise<T> | undefined;
   let part: BusboyFileStream | undefined;
   const parsed = new Promise<never>((_resolve, reject) => {
-    parser.on('file', (_field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
-      // A part may be cut off before anybody reads it: the error waits in the stream for its reader.
-      stream.on('error', (error) => stream.destroy(error));
-      if (used !== undefined) {
-        stream.resume();
-        return;
-      }
-      part = stream;
-      used = use({ fileName, mediaType: mediaType.toLowerCase(), contentEncoding: isGzip(fileName, mediaType) ? 'gzip' : 'identity', body: complete(stream) });
-      // A consumer that is done early leaves the rest to be skipped; one that fails ends the request.
-      used.then(() => stream.resume(), reject);
-    });
+    parser.on(
+      'file',
+      (_field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
+        // A part may be cut off before anybody reads it: the error waits in the stream for its reader.
+        stream.on('error', (error) => stream.destroy(error));
+        if (used !== undefined) {
+          stream.resume();
+          return;
+        }
+        part = stream;
+        used = use({
+          fileName,
+          mediaType: mediaType.toLowerCase(),
+          contentEncoding: isGzip(fileName, mediaType) ? 'gzip' : 'identity',
+          body: complete(stream),
+        });
+        // A consumer that is done early leaves the rest to be skipped; one that fails ends the request.
+        used.then(() => stream.resume(), reject);
+      },
+    );
   });
   const read = pipeline(withFewParts(body, boundary), parser).catch((error: unknown) => {
     // The parser tells its part nothing when it is destroyed: whoever reads that would wait forever.
@@ -47,7 +59,12 @@ export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIter
     return unreadable(error);
   });
   await Promise.race([read, parsed]);
-  if (used === undefined) throw new ProblemError('invalid_request', 'The form has no file part. Send one part with a file name, as curl -F file=@rows.csv does.', { code: 'missing_file' });
+  if (used === undefined)
+    throw new ProblemError(
+      'invalid_request',
+      'The form has no file part. Send one part with a file name, as curl -F file=@rows.csv does.',
+      { code: 'missing_file' },
+    );
   return used;
 }
 
@@ -67,7 +84,12 @@ async function* withFewParts(body: AsyncIterable<Buffer>, boundary: string): Asy
   for await (const chunk of body) {
     for (let at = chunk.indexOf(delimiter); at >= 0; at = chunk.indexOf(delimiter, at + delimiter.length)) {
       parts += 1;
-      if (parts > MOST_PARTS) throw new ProblemError('invalid_request', `The form has more than ${MOST_PARTS} parts. Send one part with a file name, as curl -F file=@rows.csv does.`, { code: 'too_many_parts' });
+      if (parts > MOST_PARTS)
+        throw new ProblemError(
+          'invalid_request',
+          `The form has more than ${MOST_PARTS} parts. Send one part with a file name, as curl -F file=@rows.csv does.`,
+          { code: 'too_many_parts' },
+        );
     }
     yield chunk;
   }
@@ -81,11 +103,19 @@ function boundaryOf({ 'content-type': contentType = '' }: IncomingHttpHeaders): 
 /** The parser is told our reading of the header, so that both look for the same boundary. */
 function createParser(boundary: string): BusboyInstance {
   const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
-  return new Busboy({ headers, limits: { fieldSize: 64 * 1024, fields: 100, files: 16, parts: MOST_PARTS, headerPairs: 32 } });
+  return new Busboy({
+    headers,
+    limits: { fieldSize: 64 * 1024, fields: 100, files: 16, parts: MOST_PARTS, headerPairs: 32 },
+  });
 }
 
 function unreadable(error: unknown): never {
-  throw error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The body is not a complete multipart/form-data body.', { code: 'malformed_multipart', cause: error });
+  throw error instanceof ProblemError
+    ? error
+    : new ProblemError('invalid_request', 'The body is not a complete multipart/form-data body.', {
+        code: 'malformed_multipart',
+        cause: error,
+      });
 }
 
 function isGzip(fileName: string, mediaType: string): boolean {

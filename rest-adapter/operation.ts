@@ -7,11 +7,21 @@ import type { StrangerClass } from '../services/identity/limits/rate-limits.ts';
 export type { Json };
 
 /**
- * What an operation is like; the columns of the pipeline's table.
- * `job` starts work that may outlast the request, `stream` watches such work, `feed` what happens, without an end, `upload` streams its body, `download` its answer.
+ * What an operation is like; the columns of the pipeline's table. `job` starts work that may outlast the request,
+ * `stream` watches such work, `feed` what happens, without an end, `upload` streams its body, `download` its answer.
  * `oauth` asks the authorization server, and takes forms beside JSON.
  */
-export type OperationKind = 'read' | 'write' | 'job' | 'upload' | 'download' | 'stream' | 'feed' | 'publicRead' | 'publicWrite' | 'oauth';
+export type OperationKind =
+  | 'read'
+  | 'write'
+  | 'job'
+  | 'upload'
+  | 'download'
+  | 'stream'
+  | 'feed'
+  | 'publicRead'
+  | 'publicWrite'
+  | 'oauth';
 
 /** A request after validation: what `variables` and `present` of a row may rely on. */
 export interface ValidRequest<Path = Json, Query = Json, Headers = Json, Body = unknown> {
@@ -114,10 +124,20 @@ export interface Operation<
   readonly tokenEndpoint?: 'exchange' | 'revoke';
   /** GraphQL variables with camelCase names; enum values stay as the contract writes them. */
   variables(request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>): Json;
-  /** Shapes the document's data (snake_case by now) into the body, or into the id, event and data of a feed's event; null for an empty answer. Links start with `baseUrl`. */
-  present(data: Json, request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>, baseUrl: string): Json | null;
+  /**
+   * Shapes the document's data (snake_case by now) into the body, or into the id, event and data of a feed's event;
+   * null for an empty answer. Links start with `baseUrl`.
+   */
+  present(
+    data: Json,
+    request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>,
+    baseUrl: string,
+  ): Json | null;
   /** Path below the base URL for the Location header. */
-  location?(body: Json, request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>): string;
+  location?(
+    body: Json,
+    request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>,
+  ): string;
   readonly example: OperationExample;
 }
 

@@ -17,12 +17,16 @@ export interface OverloadDoorOptions {
 
 const BASE_PATH = '/v1';
 /** Operations that may be answered without admission, or whose errors have a shape of their own (RFC 6749). */
-const UNGUARDED: ReadonlySet<string> = new Set(CONTRACT.filter(({ kind }) => kind === 'publicRead' || kind === 'publicWrite' || kind === 'oauth').map(({ path }) => BASE_PATH + path));
+const UNGUARDED: ReadonlySet<string> = new Set(
+  CONTRACT.filter(({ kind }) => kind === 'publicRead' || kind === 'publicWrite' || kind === 'oauth').map(
+    ({ path }) => BASE_PATH + path,
+  ),
+);
 
 /**
- * Stands before everything else and sends away what comes while there is too much to do, by a message that is ready but for
- * its number: the cheaper a refusal, the more is left for those who are let in. Requests that need another message, or
- * may be answered without the database, go the long way.
+ * Stands before everything else and sends away what comes while there is too much to do, by a message that is ready but
+ * for its number: the cheaper a refusal, the more is left for those who are let in. Requests that need another message,
+ * or may be answered without the database, go the long way.
  */
 export function createOverloadDoor(options: OverloadDoorOptions, inside: RequestListener): RequestListener {
   const { publicBaseUrl, newRequestId, admission } = options;
@@ -40,9 +44,21 @@ export function createOverloadDoor(options: OverloadDoorOptions, inside: Request
   };
 }
 
-/** Whether the answer is known in advance: of a call to the guarded part of REST, that shows a key, comes from no web page, and wants our own errors in today's version. */
-function isPlain({ url = '', headers: { authorization, origin, accept, 'svc-api-version': version = CURRENT_VERSION } }: IncomingMessage): boolean {
-  if (authorization === undefined || origin !== undefined || version !== CURRENT_VERSION || accept?.includes('problem') === true) return false;
+/**
+ * Whether the answer is known in advance: of a call to the guarded part of REST, that shows a key, comes from no web
+ * page, and wants our own errors in today's version.
+ */
+function isPlain({
+  url = '',
+  headers: { authorization, origin, accept, 'svc-api-version': version = CURRENT_VERSION },
+}: IncomingMessage): boolean {
+  if (
+    authorization === undefined ||
+    origin !== undefined ||
+    version !== CURRENT_VERSION ||
+    accept?.includes('problem') === true
+  )
+    return false;
   const [path = ''] = url.split('?', 1);
   return path.startsWith(`${BASE_PATH}/`) && !UNGUARDED.has(path);
 }
@@ -60,8 +76,14 @@ function readyAnswer(problem: ProblemError, requestId: string, publicBaseUrl: st
   const [before = '', after = ''] = body.split(requestId);
   const headers = {
     ...securityHeaders(publicBaseUrl.startsWith('https:')),
-    'Content-Type': 'application/json; charset=utf-8', 'Content-Length': String(Buffer.byteLength(body)), 'Retry-After': String(error['retry_after']),
-    'Cache-Control': 'no-store', 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', Vary: 'Accept, Authorization, SVC-API-Version',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Retry-After': String(error['retry_after']),
+    'Cache-Control': 'no-store',
+    'SVC-API-Version': CURRENT_VERSION,
+    'SVC-HREI-Score': '0.00',
+    'SVC-HREI-Risk': 'minimal',
+    Vary: 'Accept, Authorization, SVC-API-Version',
   };
   return { problem, headers, before, after };
 }

@@ -22,7 +22,11 @@ table { border-collapse: collapse; width: 100%; margin-top: 1.5rem } td, th { te
 export function errorPage(type: ProblemType): string {
   const { status, title } = PROBLEM_TYPES[type];
   const { cause, cure, example: { message, ...more } = { message: `${title}.` } } = ERROR_GUIDE[type];
-  const example = JSON.stringify({ error: { type, message, request_id: 'req_…', doc_url: `…/docs/errors/${type}`, ...more } }, null, 2);
+  const example = JSON.stringify(
+    { error: { type, message, request_id: 'req_…', doc_url: `…/docs/errors/${type}`, ...more } },
+    null,
+    2,
+  );
   return document(
     `${type} · Liftgraph`,
     `<nav><a href="../errors">All errors</a> · <a href="../../docs">API reference</a></nav>
@@ -36,18 +40,35 @@ export function errorPage(type: ProblemType): string {
 
 /** All error types on one page. */
 export function errorIndexPage(): string {
-  const rows = Object.entries(PROBLEM_TYPES).map(([type, { status, title }]) => `<tr><td>${status}</td><td><a href="errors/${type}"><code>${type}</code></a></td><td>${escape(title)}</td></tr>`);
-  return document('Errors · Liftgraph', `<nav><a href="../docs">API reference</a></nav><h1>Errors</h1><p>Every answer outside 2xx carries one of these types.</p><table>${rows.join('\n')}</table>`);
+  const rows = Object.entries(PROBLEM_TYPES).map(
+    ([type, { status, title }]) =>
+      `<tr><td>${status}</td><td><a href="errors/${type}"><code>${type}</code></a></td><td>${escape(title)}</td></tr>`,
+  );
+  return document(
+    'Errors · Liftgraph',
+    `<nav><a href="../docs">API reference</a></nav><h1>Errors</h1><p>Every answer outside 2xx carries one of these ` +
+      `types.</p><table>${rows.join('\n')}</table>`,
+  );
 }
 
 /** The dated versions and their support. */
 export function versionsPage(): string {
   const rows = API_VERSIONS.map((version) => {
     const deprecation = deprecationOf(version);
-    const state = deprecation === undefined ? (version === CURRENT_VERSION ? 'current' : 'supported') : `deprecated on ${day(deprecation.deprecatedAt)}, supported until ${day(deprecation.sunsetAt)}`;
+    const state =
+      deprecation === undefined
+        ? version === CURRENT_VERSION
+          ? 'current'
+          : 'supported'
+        : `deprecated on ${day(deprecation.deprecatedAt)}, supported until ${day(deprecation.sunsetAt)}`;
     return `<tr><td><code>${version}</code></td><td>${state}</td></tr>`;
   });
-  return document('Versions · Liftgraph', `<nav><a href="../docs">API reference</a></nav><h1>Versions</h1><p>Choose one with the header <code>SVC-API-Version</code>; without it the current version answers. New fields and operations come without a new version.</p><table>${rows.join('\n')}</table>`);
+  return document(
+    'Versions · Liftgraph',
+    `<nav><a href="../docs">API reference</a></nav><h1>Versions</h1><p>Choose one with the header ` +
+      `<code>SVC-API-Version</code>; without it the current version answers. New fields and operations come without a new ` +
+      `version.</p><table>${rows.join('\n')}</table>`,
+  );
 }
 
 /** The API reference: Swagger UI from local files. */

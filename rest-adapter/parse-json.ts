@@ -30,7 +30,9 @@ export function parseJson(bytes: Uint8Array, maxMembers: number = MAX_MEMBERS): 
   return value;
 }
 
-/** Walks the text once: depth by brackets, member names by the object that they stand in, strings by their characters. */
+/**
+ * Walks the text once: depth by brackets, member names by the object that they stand in, strings by their characters.
+ */
 function scan(text: string): void {
   const open: (Set<string> | null)[] = [];
   let isName = false;
@@ -54,7 +56,8 @@ function scan(text: string): void {
       case 0x3a: // :
         isName = false;
         break;
-      case 0x22: { // "
+      case 0x22: {
+        // "
         const end = endOfString(text, at);
         checkString(text, at, end, isName ? open.at(-1)! : null);
         at = end;
@@ -81,10 +84,15 @@ function checkString(text: string, start: number, end: number, names: Set<string
   if (!string.isWellFormed()) throw malformed('a string holds half of a surrogate pair');
   if (string.includes('\0')) throw malformed('a string holds the NUL character');
   if (names === null) return;
-  if (names.has(string)) throw malformed(`the member ${JSON.stringify(string.slice(0, 80))} stands twice in one object`);
+  if (names.has(string))
+    throw malformed(`the member ${JSON.stringify(string.slice(0, 80))} stands twice in one object`);
   names.add(string);
 }
 
 function malformed(why: string, cause?: unknown): ProblemError {
-  return new ProblemError('invalid_request', `The body cannot be read: ${why}.`, { code: 'malformed_json', param: '', ...(cause === undefined ? {} : { cause }) });
+  return new ProblemError('invalid_request', `The body cannot be read: ${why}.`, {
+    code: 'malformed_json',
+    param: '',
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -46,38 +46,38 @@ const OF = 'oauthForm';
 const X = 'unmatched';
 
 const TABLE: readonly (readonly [Step, ...Column[]])[] = [
-  [assignRequestId,   R, W, J, U, D, S, F, PR, PW, O, OF, X],
-  [respond,           R, W, J, U, D, S, F, PR, PW, O, OF, X], // acts on the way back
-  [reportProblems,    R, W, J, U, D, S, F, PR, PW, O,     X], // acts on the way back
-  [reportOauthErrors,                                 OF   ], // acts on the way back
-  [negotiateVersion,  R, W, J, U, D, S, F, PR, PW, O, OF, X],
-  [refuseUnmatched,                                       X],
-  [authenticate,      R, W, J, U, D, S, F                  ],
-  [limitStrangers,                             PW          ],
-  [assertScope,       R, W, J, U, D, S, F                  ],
-  [grantWishes,       R, W, J, U, D, S, F                  ],
+  [assignRequestId, R, W, J, U, D, S, F, PR, PW, O, OF, X],
+  [respond, R, W, J, U, D, S, F, PR, PW, O, OF, X], // acts on the way back
+  [reportProblems, R, W, J, U, D, S, F, PR, PW, O, X], // acts on the way back
+  [reportOauthErrors, OF], // acts on the way back
+  [negotiateVersion, R, W, J, U, D, S, F, PR, PW, O, OF, X],
+  [refuseUnmatched, X],
+  [authenticate, R, W, J, U, D, S, F],
+  [limitStrangers, PW],
+  [assertScope, R, W, J, U, D, S, F],
+  [grantWishes, R, W, J, U, D, S, F],
   // Stock OAuth clients cannot send a nonce.
-  [consumeNonce,         W, J, U,              PW, O       ],
+  [consumeNonce, W, J, U, PW, O],
   // A download's format is asked for by name.
-  [negotiateMedia,    R, W, J, U,    S, F, PR, PW, O       ],
-  [readBody,             W, J,                 PW, O       ],
-  [readForm,                                          OF   ],
+  [negotiateMedia, R, W, J, U, S, F, PR, PW, O],
+  [readBody, W, J, PW, O],
+  [readForm, OF],
   // By client, so that the body comes first.
-  [limitClients,                                   O, OF   ],
-  [readRows,                   U                           ],
+  [limitClients, O, OF],
+  [readRows, U],
   // Its fingerprint needs the body, its replay makes what follows unnecessary.
-  [claimIdempotencyKey,   W, J, U,              PW, O       ],
-  [validateRequest,   R, W, J, U, D, S, F, PR, PW          ],
+  [claimIdempotencyKey, W, J, U, PW, O],
+  [validateRequest, R, W, J, U, D, S, F, PR, PW],
   // Behind the validation, which knows whether a job is asked for as a stream.
-  [holdStream,              J,       S, F                  ],
-  [executeDocument,   R, W,                    PW          ],
-  [runJob,                  J                              ],
-  [ingestUpload,               U                           ],
-  [downloadFile,                  D                        ],
-  [streamProgress,                   S                     ],
-  [followFeed,                          F                  ],
-  [checkHealth,                            PR              ],
-  [answerTokenRequest,                             O, OF   ],
+  [holdStream, J, S, F],
+  [executeDocument, R, W, PW],
+  [runJob, J],
+  [ingestUpload, U],
+  [downloadFile, D],
+  [streamProgress, S],
+  [followFeed, F],
+  [checkHealth, PR],
+  [answerTokenRequest, O, OF],
 ];
 
 /** The steps that a kind of operation goes through, in their order. */
@@ -90,7 +90,9 @@ export function problemsOf(column: Column): readonly ProblemType[] {
   return [...new Set(stepsOf(column).flatMap((step) => step.problems))];
 }
 
-const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(([R, W, J, U, D, S, F, PR, PW, O, OF, X] as const).map((column) => [column, composed(stepsOf(column))]));
+const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(
+  ([R, W, J, U, D, S, F, PR, PW, O, OF, X] as const).map((column) => [column, composed(stepsOf(column))]),
+);
 
 /** Takes a request through the steps of its kind. */
 export async function runPipeline(call: Call): Promise<void> {
@@ -99,9 +101,14 @@ export async function runPipeline(call: Call): Promise<void> {
 
 function columnOf({ route, http }: Call): Column {
   const kind = route.operation?.kind ?? X;
-  return kind === O && parseMediaType(http.get('Content-Type')).essence === 'application/x-www-form-urlencoded' ? OF : kind;
+  return kind === O && parseMediaType(http.get('Content-Type')).essence === 'application/x-www-form-urlencoded'
+    ? OF
+    : kind;
 }
 
 function composed(steps: readonly Step[]): (call: Call) => Promise<void> {
-  return steps.reduceRight<(call: Call) => Promise<void>>((rest, step) => (call) => step.run(call, () => rest(call)), async () => undefined);
+  return steps.reduceRight<(call: Call) => Promise<void>>(
+    (rest, step) => (call) => step.run(call, () => rest(call)),
+    async () => undefined,
+  );
 }

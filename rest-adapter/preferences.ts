@@ -35,7 +35,10 @@ export function waitPreference(header: string | undefined): WaitPreference {
 function preferencesIn(header: string | undefined): ReadonlyMap<string, string> {
   const preferences = new Map<string, string>();
   for (const item of (header ?? '').split(',')) {
-    const [name, value = ''] = item.split(';', 1)[0]!.split('=', 2).map((part) => part.trim());
+    const [name, value = ''] = item
+      .split(';', 1)[0]!
+      .split('=', 2)
+      .map((part) => part.trim());
     // The first mention of a preference counts.
     if (!preferences.has(name!.toLowerCase())) preferences.set(name!.toLowerCase(), value.replace(/^"(.*)"$/, '$1'));
   }

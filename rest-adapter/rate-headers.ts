@@ -8,7 +8,11 @@ export async function tellWindows(http: Context, count: Promise<readonly RateWin
 }
 
 /** The same for what counts a call among other things. */
-export async function tellingWindows<Counted>(http: Context, counted: Promise<Counted>, windowsOf: (counted: Counted) => readonly RateWindow[]): Promise<Counted> {
+export async function tellingWindows<Counted>(
+  http: Context,
+  counted: Promise<Counted>,
+  windowsOf: (counted: Counted) => readonly RateWindow[],
+): Promise<Counted> {
   try {
     const result = await counted;
     setHeaders(http, rateLimitHeaders(windowsOf(result)));

@@ -18,8 +18,15 @@ export interface JsonBodyLimits {
  */
 export async function readJson(request: IncomingMessage, limits: JsonBodyLimits): Promise<unknown> {
   const mediaType = parseMediaType(request.headers['content-type'] ?? '');
-  if (mediaType.essence !== 'application/json' || !isUtf8(mediaType)) throw new ProblemError('unsupported_media_type', 'Send the body as Content-Type: application/json in UTF-8.', { param: 'header:Content-Type' });
-  if (!['', 'identity'].includes((request.headers['content-encoding'] ?? '').toLowerCase())) throw new ProblemError('unsupported_media_type', 'This operation takes its body uncompressed.', { code: 'unsupported_encoding', param: 'header:Content-Encoding' });
+  if (mediaType.essence !== 'application/json' || !isUtf8(mediaType))
+    throw new ProblemError('unsupported_media_type', 'Send the body as Content-Type: application/json in UTF-8.', {
+      param: 'header:Content-Type',
+    });
+  if (!['', 'identity'].includes((request.headers['content-encoding'] ?? '').toLowerCase()))
+    throw new ProblemError('unsupported_media_type', 'This operation takes its body uncompressed.', {
+      code: 'unsupported_encoding',
+      param: 'header:Content-Encoding',
+    });
   const bytes = await readWholeBody(request, limits);
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }

@@ -17,15 +17,25 @@ export function kept(answer: Answer, contentDigest: string | null): KeptAnswer {
 
 /** The answer as it was given, or a stream of one event in place of the stream that it was. */
 export function replayed(call: Call, { lastEvent, status, body, mediaType, trust, headers }: KeptAnswer): Answer {
-  if (lastEvent !== undefined) return { ...answerWithEvents(call, only(lastEvent)), status, headers: { ...headers, ...REPLAYED } };
-  return { status, body, headers: { ...headers, ...REPLAYED }, ...(mediaType === undefined ? {} : { mediaType }), ...(trust === undefined ? {} : { trust }) };
+  if (lastEvent !== undefined)
+    return { ...answerWithEvents(call, only(lastEvent)), status, headers: { ...headers, ...REPLAYED } };
+  return {
+    status,
+    body,
+    headers: { ...headers, ...REPLAYED },
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(trust === undefined ? {} : { trust }),
+  };
 }
 
 /**
  * Events that keep their last one before it is sent. A stream that ends without one, since its client or the server
  * left, gives the claim up: the next request finds what was started, and watches that.
  */
-export function keepingLastEvent(events: AsyncIterator<ServerSentEvent>, held: HeldClaim<KeptAnswer>): AsyncIterator<ServerSentEvent> {
+export function keepingLastEvent(
+  events: AsyncIterator<ServerSentEvent>,
+  held: HeldClaim<KeptAnswer>,
+): AsyncIterator<ServerSentEvent> {
   let isOver = false;
   const giveUp = async (): Promise<void> => {
     if (isOver) return;

@@ -11,7 +11,9 @@ export type Include = readonly string[] | undefined;
 
 /** The sections that can be named; a page, which may be long, has none but those that one object usually comes with. */
 export function offeredSections(sections: Sections, isPage = false): string[] {
-  return Object.entries(sections).filter(([, isUsual]) => isUsual || !isPage).map(([name]) => snakeCase(name));
+  return Object.entries(sections)
+    .filter(([, isUsual]) => isUsual || !isPage)
+    .map(([name]) => snakeCase(name));
 }
 
 /** `include=a,b` of a query, also repeated. */
@@ -31,6 +33,9 @@ export function includeParameter(sections: Sections, isPage: boolean) {
 /** Which sections a document fetches: those that are named, or the usual ones of an object that is shown whole. */
 export function sectionVariables(sections: Sections, include: Include, isWhole: boolean): Json {
   return Object.fromEntries(
-    Object.entries(sections).map(([name, isUsual]) => [name, include?.includes(snakeCase(name)) ?? (isWhole && isUsual)]),
+    Object.entries(sections).map(([name, isUsual]) => [
+      name,
+      include?.includes(snakeCase(name)) ?? (isWhole && isUsual),
+    ]),
   );
 }

@@ -13,15 +13,25 @@ import { createWellKnown, KEY_SET_PATH } from './well-known.ts';
 const BASE_PATH = '/v1';
 
 /**
- * Settings for the HTTP server that the door is mounted on (slow clients, oversized headers). The time limit of a
- * body is the door's own, since uploads may last: `requestTimeout` must stay off. A missing Host is the edge's to refuse.
+ * Settings for the HTTP server that the door is mounted on (slow clients, oversized headers). The time limit of a body
+ * is the door's own, since uploads may last: `requestTimeout` must stay off. A missing Host is the edge's to refuse.
  */
-export const HTTP_SERVER_OPTIONS = { headersTimeout: 5000, requestTimeout: 0, connectionsCheckingInterval: 1000, maxHeaderSize: 16 * 1024, keepAliveTimeout: 65_000, requireHostHeader: false } as const;
+export const HTTP_SERVER_OPTIONS = {
+  headersTimeout: 5000,
+  requestTimeout: 0,
+  connectionsCheckingInterval: 1000,
+  maxHeaderSize: 16 * 1024,
+  keepAliveTimeout: 65_000,
+  requireHostHeader: false,
+} as const;
 
 export interface RestDoor {
   /** Comes before every other door: headers for browsers, cross-origin rules, and the error of last resort. */
   readonly edge: Middleware;
-  /** Serves `/v1/**`, `/openapi.json`, `/docs/**`, `/bootstrap` and `/.well-known/**`; everything else goes to the next middleware. */
+  /**
+   * Serves `/v1/**`, `/openapi.json`, `/docs/**`, `/bootstrap` and `/.well-known/**`; everything else goes to the next
+   * middleware.
+   */
   readonly middleware: Middleware;
   /**
    * Comes behind every other door and answers what none of them took: 404, or 405 at an address that can only be read.
@@ -40,7 +50,8 @@ export function createRestDoor(options: Omit<Door, 'closing' | 'reads'>): RestDo
   const closing = new AbortController();
   const door: Door = { ...options, reads: new Coalescer(documentAnswer), closing: closing.signal };
   for (const { document, job } of CONTRACT) {
-    for (const name of [document, job?.progressDocument, job?.resourceDocument]) if (typeof name === 'string') door.client.document(name);
+    for (const name of [document, job?.progressDocument, job?.resourceDocument])
+      if (typeof name === 'string') door.client.document(name);
   }
   const documentation = createDocumentation(options.config.publicBaseUrl);
   const wellKnown = createWellKnown(options);
@@ -48,9 +59,20 @@ export function createRestDoor(options: Omit<Door, 'closing' | 'reads'>): RestDo
   const consent = createConsent(options);
 
   return {
-    edge: createEdge({ publicBaseUrl: options.config.publicBaseUrl, corsOrigins: options.config.corsOrigins ?? [], refuse: (http, failure) => serve(http, door, { operation: null, allow: [], failure }) }),
+    edge: createEdge({
+      publicBaseUrl: options.config.publicBaseUrl,
+      corsOrigins: options.config.corsOrigins ?? [],
+      refuse: (http, failure) => serve(http, door, { operation: null, allow: [], failure }),
+    }),
     unmatched(readable = []) {
-      return (http) => serve(http, door, { operation: null, allow: documentation.has(http.path) || http.path === KEY_SET_PATH || readable.includes(http.path) ? ['GET', 'HEAD'] : [] });
+      return (http) =>
+        serve(http, door, {
+          operation: null,
+          allow:
+            documentation.has(http.path) || http.path === KEY_SET_PATH || readable.includes(http.path)
+              ? ['GET', 'HEAD']
+              : [],
+        });
     },
     async middleware(http, next) {
       const { path } = http;
@@ -73,5 +95,14 @@ async function serve(http: Context, door: Door, route: Route): Promise<void> {
   await runPipeline(call);
   const level = route.operation?.kind === 'publicRead' ? 'debug' : 'info';
   if (!door.logger.isLevelEnabled(level)) return;
-  call.logger[level]({ method: http.method, path: http.path, operation: route.operation?.id, status: http.status, elapsedMs: Math.round(performance.now() - startedMs) }, 'request');
+  call.logger[level](
+    {
+      method: http.method,
+      path: http.path,
+      operation: route.operation?.id,
+      status: http.status,
+      elapsedMs: Math.round(performance.now() - startedMs),
+    },
+    'request',
+  );
 }

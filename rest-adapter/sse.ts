@@ -37,7 +37,10 @@ const RETRY_AFTER_CLOSING_MS = 1000;
  * what produces them is not. When the server closes or the source breaks, the stream ends without a last event:
  * the client reconnects with the id of the last event it saw and misses nothing.
  */
-export function openEventStream(events: AsyncIterator<ServerSentEvent | ResumePoint>, options: EventStreamOptions): Readable {
+export function openEventStream(
+  events: AsyncIterator<ServerSentEvent | ResumePoint>,
+  options: EventStreamOptions,
+): Readable {
   const stream = new PassThrough();
   const over = new AbortController();
   stream.once('close', () => over.abort());
@@ -51,7 +54,8 @@ export function openEventStream(events: AsyncIterator<ServerSentEvent | ResumePo
   }, options.heartbeatMs);
   stream.write(`retry: ${RETRY_MS}\n\n`);
 
-  const report = (error: unknown): void => options.logger.warn({ err: error }, 'an event stream broke; its client may resume');
+  const report = (error: unknown): void =>
+    options.logger.warn({ err: error }, 'an event stream broke; its client may resume');
   void copy(interruptible(events, over.signal, report), stream, options.present, over.signal)
     .catch((error: unknown) => {
       if (!over.signal.aborted) report(error);
@@ -61,14 +65,26 @@ export function openEventStream(events: AsyncIterator<ServerSentEvent | ResumePo
       forget();
       options.closing.removeEventListener('abort', endOnClosing);
       if (stream.destroyed) return;
-      stream.end(options.closing.aborted ? `retry: ${RETRY_AFTER_CLOSING_MS}\n: the server is restarting; reconnect to resume\n\n` : '');
+      stream.end(
+        options.closing.aborted
+          ? `retry: ${RETRY_AFTER_CLOSING_MS}\n: the server is restarting; reconnect to resume\n\n`
+          : '',
+      );
     });
   return stream;
 }
 
-async function copy(events: AsyncIterable<ServerSentEvent | ResumePoint>, stream: PassThrough, present: EventStreamOptions['present'], over: AbortSignal): Promise<void> {
+async function copy(
+  events: AsyncIterable<ServerSentEvent | ResumePoint>,
+  stream: PassThrough,
+  present: EventStreamOptions['present'],
+  over: AbortSignal,
+): Promise<void> {
   for await (const event of events) {
-    if (!stream.write(event.event === null ? `id: ${event.id}\n\n` : formatEvent({ ...event, data: present(event.data) }))) await once(stream, 'drain', { signal: over });
+    if (
+      !stream.write(event.event === null ? `id: ${event.id}\n\n` : formatEvent({ ...event, data: present(event.data) }))
+    )
+      await once(stream, 'drain', { signal: over });
   }
 }
 

@@ -24,7 +24,11 @@ export function uploadMediaType(essence: string, fileName: string): RecordUpload
   const extension = fileName.toLowerCase().replace(/\.gz$/, '').split('.').at(-1) ?? '';
   const known = MEDIA_TYPES[essence] ?? EXTENSIONS[extension];
   if (known === undefined) {
-    throw new ProblemError('unsupported_media_type', 'Send text/csv, application/x-ndjson, application/vnd.apache.parquet, application/json or multipart/form-data.', { param: 'header:Content-Type' });
+    throw new ProblemError(
+      'unsupported_media_type',
+      'Send text/csv, application/x-ndjson, application/vnd.apache.parquet, application/json or multipart/form-data.',
+      { param: 'header:Content-Type' },
+    );
   }
   return known;
 }
@@ -34,5 +38,8 @@ export function uploadEncoding(header: string): RecordUpload['contentEncoding'] 
   const encoding = header.trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return 'identity';
   if (encoding === 'gzip' || encoding === 'x-gzip') return 'gzip';
-  throw new ProblemError('unsupported_media_type', 'Content-Encoding may be gzip or identity.', { code: 'unsupported_encoding', param: 'header:Content-Encoding' });
+  throw new ProblemError('unsupported_media_type', 'Content-Encoding may be gzip or identity.', {
+    code: 'unsupported_encoding',
+    param: 'header:Content-Encoding',
+  });
 }

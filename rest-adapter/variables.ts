@@ -1,4 +1,14 @@
-import { isEnumType, isInputObjectType, isListType, isNonNullType, Kind, typeFromAST, type DocumentNode, type GraphQLInputType, type GraphQLSchema } from 'graphql';
+import {
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  Kind,
+  typeFromAST,
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Json } from './operation.ts';
 
 /**
@@ -20,7 +30,8 @@ export function encodeVariables(schema: GraphQLSchema, document: DocumentNode, v
 function encode(type: GraphQLInputType, value: unknown): unknown {
   if (isNonNullType(type)) return encode(type.ofType, value);
   if (value === null) return null;
-  if (isListType(type)) return Array.isArray(value) ? value.map((item) => encode(type.ofType, item)) : encode(type.ofType, value);
+  if (isListType(type))
+    return Array.isArray(value) ? value.map((item) => encode(type.ofType, item)) : encode(type.ofType, value);
   if (isEnumType(type)) return String(value).toUpperCase();
   if (!isInputObjectType(type)) return value;
   const fields = type.getFields();

@@ -39,8 +39,16 @@ export function resolveApiVersion(header: string | undefined, retirement: Retire
   const supported = API_VERSIONS.filter((version) => !isRetired(version, retirement));
   if ((supported as readonly string[]).includes(wanted)) return wanted as ApiVersion;
   const list = `Send one of ${supported.join(', ')}, or leave the header out for ${CURRENT_VERSION}.`;
-  if (!isApiVersion(wanted)) throw new ProblemError('unsupported_api_version', `There is no version ${JSON.stringify(wanted.slice(0, 40))}. ${list}`, { param: 'header:SVC-API-Version' });
-  throw new ProblemError('unsupported_api_version', `Support of ${wanted} has ended. ${list}`, { code: 'version_retired', param: 'header:SVC-API-Version' });
+  if (!isApiVersion(wanted))
+    throw new ProblemError(
+      'unsupported_api_version',
+      `There is no version ${JSON.stringify(wanted.slice(0, 40))}. ${list}`,
+      { param: 'header:SVC-API-Version' },
+    );
+  throw new ProblemError('unsupported_api_version', `Support of ${wanted} has ended. ${list}`, {
+    code: 'version_retired',
+    param: 'header:SVC-API-Version',
+  });
 }
 
 function isRetired(version: ApiVersion, { versions, now }: Retirement): boolean {

@@ -11,14 +11,26 @@ const CLIENT_CACHE_S = 300;
 /** Anyone may ask, as often as they like: the database is asked once a second. */
 const KEEP_MS = 1_000;
 
-/** Serves the keys that results are verified with (RFC 7517) and what OAuth clients need to know, to anyone and from any page. The returned function says whether it answered. */
-export function createWellKnown({ keySet, newRequestId, config, logger }: Pick<Door, 'keySet' | 'newRequestId' | 'config' | 'logger'>): (http: Context) => Promise<boolean> {
+/**
+ * Serves the keys that results are verified with (RFC 7517) and what OAuth clients need to know, to anyone and from any
+ * page. The returned function says whether it answered.
+ */
+export function createWellKnown({
+  keySet,
+  newRequestId,
+  config,
+  logger,
+}: Pick<Door, 'keySet' | 'newRequestId' | 'config' | 'logger'>): (http: Context) => Promise<boolean> {
   const freshKeySet = keptFor(KEEP_MS, keySet);
   const metadata = oauthMetadata(config.publicBaseUrl);
   return async (http) => {
     const document = http.method === 'GET' || http.method === 'HEAD' ? metadata.get(http.path) : undefined;
     if (document !== undefined) {
-      http.set({ 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+      http.set({
+        'Access-Control-Allow-Origin': '*',
+        'X-Content-Type-Options': 'nosniff',
+        'Cache-Control': 'no-store',
+      });
       http.type = 'application/json';
       http.body = JSON.stringify(document);
       return true;
@@ -30,12 +42,19 @@ export function createWellKnown({ keySet, newRequestId, config, logger }: Pick<D
       http.set('Cache-Control', `public, max-age=${CLIENT_CACHE_S}`);
       http.body = text;
     } catch (error) {
-      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'The keys cannot be read. Try again in a moment.', { cause: error });
+      const problem =
+        error instanceof ProblemError
+          ? error
+          : new ProblemError('internal_error', 'The keys cannot be read. Try again in a moment.', { cause: error });
       const requestId = newRequestId();
       logger.error({ err: error, requestId }, 'the key set could not be read');
       const body = errorObject(problem, requestId, config.publicBaseUrl);
       http.status = problem.problem.status;
-      http.set({ 'Cache-Control': 'no-store', 'X-Request-Id': requestId, ...(body['retry_after'] === undefined ? {} : { 'Retry-After': String(body['retry_after']) }) });
+      http.set({
+        'Cache-Control': 'no-store',
+        'X-Request-Id': requestId,
+        ...(body['retry_after'] === undefined ? {} : { 'Retry-After': String(body['retry_after']) }),
+      });
       http.body = JSON.stringify({ error: body });
     }
     return true;

@@ -6,4 +6,5 @@ export function keptOpenApi(): string {
   return `${JSON.stringify(buildOpenApi('https://api.example/v1'), null, 2)}\n`;
 }
 
-if (process.argv[1] === import.meta.filename) await writeFile(new URL('../schema/openapi.json', import.meta.url), keptOpenApi());
+if (process.argv[1] === import.meta.filename)
+  await writeFile(new URL('../schema/openapi.json', import.meta.url), keptOpenApi());

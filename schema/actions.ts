@@ -72,7 +72,13 @@ const RIGHTS_OF_ROLE: Readonly<Record<Role, readonly Right[]>> = {
 /** The scopes of all that a role allows: what giving it away gives away. */
 export function scopesOfRole(role: Role): readonly Scope[] {
   const permissions: readonly Permission[] = Object.values(ACTIONS);
-  return [...new Set(permissions.flatMap(({ scope, right }) => (scope !== null && right !== 'self' && RIGHTS_OF_ROLE[role].includes(right) ? [scope] : [])))];
+  return [
+    ...new Set(
+      permissions.flatMap(({ scope, right }) =>
+        scope !== null && right !== 'self' && RIGHTS_OF_ROLE[role].includes(right) ? [scope] : [],
+      ),
+    ),
+  ];
 }
 
 /**
@@ -83,7 +89,11 @@ export function scopesOfRole(role: Role): readonly Scope[] {
 export function assertCovers(principal: Principal, scopes: readonly Scope[], param: string): void {
   const beyond = scopes.filter((scope) => !principal.scopes.includes(scope));
   if (beyond.length === 0) return;
-  throw new ProblemError('insufficient_permissions', `Your own key lacks ${beyond.join(', ')}, and a key cannot grant what it lacks. Use a key that has these scopes.`, { code: 'missing_scope', param });
+  throw new ProblemError(
+    'insufficient_permissions',
+    `Your own key lacks ${beyond.join(', ')}, and a key cannot grant what it lacks. Use a key that has these scopes.`,
+    { code: 'missing_scope', param },
+  );
 }
 
 /**
@@ -99,16 +109,32 @@ export function assertAction(principal: Principal | null, action: Action): Princ
   }
   const { scope, right, secret, live }: Permission = ACTIONS[action];
   if (scope !== null && !principal.scopes.includes(scope)) {
-    throw new ProblemError('insufficient_permissions', `The key lacks the scope ${scope}, which ${action} needs.`, { code: 'missing_scope', param: 'header:Authorization' });
+    throw new ProblemError('insufficient_permissions', `The key lacks the scope ${scope}, which ${action} needs.`, {
+      code: 'missing_scope',
+      param: 'header:Authorization',
+    });
   }
   if (secret === true && principal.proof !== 'secret') {
-    throw new ProblemError('insufficient_permissions', `${action} needs a secret key or a token of client_credentials; this token was granted by somebody else.`, { code: 'secret_required', param: 'header:Authorization' });
+    throw new ProblemError(
+      'insufficient_permissions',
+      `${action} needs a secret key or a token of client_credentials; this token was granted by somebody else.`,
+      { code: 'secret_required', param: 'header:Authorization' },
+    );
   }
   if (live === true && principal.environment !== 'live') {
-    throw new ProblemError('insufficient_permissions', `${action} reaches beyond the sandbox, and so needs a live key, or the key of the agent.`, { code: 'live_key_required', param: 'header:Authorization' });
+    throw new ProblemError(
+      'insufficient_permissions',
+      `${action} reaches beyond the sandbox, and so needs a live key, or the key of the agent.`,
+      { code: 'live_key_required', param: 'header:Authorization' },
+    );
   }
   if (principal.workspace !== null && !RIGHTS_OF_ROLE[principal.workspace.role].includes(right)) {
-    throw new ProblemError('insufficient_permissions', `The role ${principal.workspace.role} of this workspace does not allow ${action}. ${right === 'account' ? 'It concerns the account itself: leave the header SVC-Workspace out.' : 'Ask an owner of the workspace for another role.'}`, { code: 'role' });
+    throw new ProblemError(
+      'insufficient_permissions',
+      `The role ${principal.workspace.role} of this workspace does not allow ${action}. ` +
+        `${right === 'account' ? 'It concerns the account itself: leave the header SVC-Workspace out.' : 'Ask an owner of the workspace for another role.'}`,
+      { code: 'role' },
+    );
   }
   return principal;
 }

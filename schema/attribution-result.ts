@@ -26,15 +26,23 @@ export function signedMembers(result: Json): Json {
 export function restAttribution(attribution: { readonly deltaRCents: number | null }): Json {
   restForm ??= loadRestForm();
   const fee = attribution.deltaRCents === null ? null : platformFeeCents(attribution.deltaRCents);
-  return membersThatApply(restForm.shape.shape(restForm.document, { attribution: { ...attribution, platformFeeCents: fee } })['attribution'] as Json);
+  return membersThatApply(
+    restForm.shape.shape(restForm.document, { attribution: { ...attribution, platformFeeCents: fee } })[
+      'attribution'
+    ] as Json,
+  );
 }
 
 /**
- * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed` in
- * the sandbox, where the fee is only shown. All others stay as they were signed before there were such members.
+ * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
+ * in the sandbox, where the fee is only shown. All others stay as they were signed before there were such members.
  */
 export function membersThatApply({ auto_refresh: autoRefresh, ...result }: Json): Json {
-  return { ...result, ...(autoRefresh === true ? { auto_refresh: true } : {}), ...(result['environment'] === 'sandbox' ? { billed: false } : {}) };
+  return {
+    ...result,
+    ...(autoRefresh === true ? { auto_refresh: true } : {}),
+    ...(result['environment'] === 'sandbox' ? { billed: false } : {}),
+  };
 }
 
 let restForm: { readonly shape: RestShape; readonly document: DocumentNode } | undefined;

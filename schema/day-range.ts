@@ -44,9 +44,11 @@ export function daysBetween(start: string, end: string): number {
 
 /** The fault of a range of UTC days (`YYYY-MM-DD`, both ends inclusive), or null. */
 export function dayRangeFault(start: string | undefined, end: string | undefined): DayRangeFault | null {
-  if (!isDay(start) || !isDay(end)) return { code: 'invalid_range', message: 'both must be calendar dates, YYYY-MM-DD' };
+  if (!isDay(start) || !isDay(end))
+    return { code: 'invalid_range', message: 'both must be calendar dates, YYYY-MM-DD' };
   if (start > end) return { code: 'invalid_range', message: 'start must not be after end' };
-  if (daysBetween(start, end) > MAX_RANGE_DAYS) return { code: 'range_too_long', message: `the range must not span more than ${MAX_RANGE_DAYS} days` };
+  if (daysBetween(start, end) > MAX_RANGE_DAYS)
+    return { code: 'range_too_long', message: `the range must not span more than ${MAX_RANGE_DAYS} days` };
   return null;
 }
 

@@ -45,7 +45,10 @@ const finishedAnalysis = z.object({
   top_channels: z.array(topChannel).max(5).meta({ description: 'The five with the most attributed revenue' }),
   hrei_score: z.number().nullable(),
   agent_id: z.string().nullable().meta({ description: 'The agent that served the source' }),
-  input_digest: z.string().nullable().meta({ description: 'Of the rows within reach and of what was asked: equal ones are repetitions' }),
+  input_digest: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of the rows within reach and of what was asked: equal ones are repetitions' }),
   failure: z.object({ code: z.string(), message: z.string() }).optional().meta({ description: 'Of a failed analysis' }),
   url: url.meta({ description: 'Where the whole result can be read' }),
 });
@@ -59,7 +62,16 @@ const exampleAnalysis = {
   delta_r_cents: 1_872_970,
   platform_fee_cents: 93_649,
   confidence: 0.88,
-  top_channels: [{ channel: 'meta_ads', causal_lift: 0.3717, roi: 2.41, spend: 12_000, attributed_revenue: 40_920.11, confidence: 0.91 }],
+  top_channels: [
+    {
+      channel: 'meta_ads',
+      causal_lift: 0.3717,
+      roi: 2.41,
+      spend: 12_000,
+      attributed_revenue: 40_920.11,
+      confidence: 0.91,
+    },
+  ],
   hrei_score: 0.07,
   agent_id: 'agent_0351EFSwMCuWsp5CADuBq8',
   input_digest: `sha256:${'0'.repeat(64)}`,
@@ -75,8 +87,20 @@ const healthChange = z.object({
   reason: z.string(),
 });
 
-const invoice = z.object({ invoice_id: z.string(), period: z.string(), total_billed_cents: cents, currency: z.string().length(3), due_date: day });
-const exampleInvoice = { invoice_id: 'inv_0351EFUQxpVTZ7WdNYMSuY', period: '2026-01', total_billed_cents: 93_649, currency: 'USD', due_date: '2026-02-15' };
+const invoice = z.object({
+  invoice_id: z.string(),
+  period: z.string(),
+  total_billed_cents: cents,
+  currency: z.string().length(3),
+  due_date: day,
+});
+const exampleInvoice = {
+  invoice_id: 'inv_0351EFUQxpVTZ7WdNYMSuY',
+  period: '2026-01',
+  total_billed_cents: 93_649,
+  currency: 'USD',
+  due_date: '2026-02-15',
+};
 
 const commission = z.object({
   id: z.string(),
@@ -89,8 +113,8 @@ const commission = z.object({
 });
 
 /**
- * Every type of event that a subscription may name (contract §6; decisions, webhooks), in the contract's order. The JSON
- * Schemas in `schema/events` are printed from it.
+ * Every type of event that a subscription may name (contract §6; decisions, webhooks), in the contract's order. The
+ * JSON Schemas in `schema/events` are printed from it.
  */
 export const EVENT_CATALOGUE = {
   'attribution.completed': entry({
@@ -101,41 +125,106 @@ export const EVENT_CATALOGUE = {
   }),
   'attribution.updated': entry({
     description: 'Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.',
-    data: finishedAnalysis.extend({ revision: z.int().min(2), previous_delta_r_cents: cents, reason: z.literal('late_data') }),
+    data: finishedAnalysis.extend({
+      revision: z.int().min(2),
+      previous_delta_r_cents: cents,
+      reason: z.literal('late_data'),
+    }),
     example: { ...exampleAnalysis, revision: 2, previous_delta_r_cents: 1_801_220, reason: 'late_data' as const },
     emittedBy: 'subgraphs/attribution/analysis/attributions/announce-attribution.ts',
   }),
   'health.alert': entry({
     description: 'The health score of a source fell below 60, or by 15 points within 7 days.',
     data: healthChange,
-    example: { data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh', score: 54, grade: 'F' as const, previous_score: 71, threshold: 60, reason: 'The score fell below 60.' },
+    example: {
+      data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh',
+      score: 54,
+      grade: 'F' as const,
+      previous_score: 71,
+      threshold: 60,
+      reason: 'The score fell below 60.',
+    },
     emittedBy: null,
   }),
   'health.recovered': entry({
     description: 'The health score is at 65 or more after an alert.',
     data: healthChange,
-    example: { data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh', score: 68, grade: 'D' as const, previous_score: 54, threshold: 65, reason: 'The score is back at 65 or more.' },
+    example: {
+      data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh',
+      score: 68,
+      grade: 'D' as const,
+      previous_score: 54,
+      threshold: 65,
+      reason: 'The score is back at 65 or more.',
+    },
     emittedBy: null,
   }),
   'forecast.ready': entry({
     description: 'A forecast has finished.',
-    data: z.object({ id: z.string(), metric: z.enum(['revenue', 'conversions', 'spend', 'delta_r']), horizon_days: z.int(), summary: z.record(z.string(), z.unknown()), url }),
-    example: { id: 'fcst_0351EFUQxpVTZ7WdNYMSuY', metric: 'revenue' as const, horizon_days: 30, summary: { total: 148_200.5 }, url: 'https://api.example/v1/forecast/fcst_0351EFUQxpVTZ7WdNYMSuY' },
+    data: z.object({
+      id: z.string(),
+      metric: z.enum(['revenue', 'conversions', 'spend', 'delta_r']),
+      horizon_days: z.int(),
+      summary: z.record(z.string(), z.unknown()),
+      url,
+    }),
+    example: {
+      id: 'fcst_0351EFUQxpVTZ7WdNYMSuY',
+      metric: 'revenue' as const,
+      horizon_days: 30,
+      summary: { total: 148_200.5 },
+      url: 'https://api.example/v1/forecast/fcst_0351EFUQxpVTZ7WdNYMSuY',
+    },
     emittedBy: null,
   }),
   'journey.milestone': entry({
     description: 'The converting journeys of a source have passed 1,000, 10,000, 100,000 or 1,000,000.',
-    data: z.object({ data_source_id: z.string(), milestone: z.int(), converting_journeys: z.int(), reached_at: instant }),
-    example: { data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh', milestone: 1_000, converting_journeys: 1_004, reached_at: '2026-01-31T17:58:00.000Z' },
+    data: z.object({
+      data_source_id: z.string(),
+      milestone: z.int(),
+      converting_journeys: z.int(),
+      reached_at: instant,
+    }),
+    example: {
+      data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh',
+      milestone: 1_000,
+      converting_journeys: 1_004,
+      reached_at: '2026-01-31T17:58:00.000Z',
+    },
     emittedBy: null,
   }),
   'campaign.anomaly': entry({
     description: 'A figure of a campaign is three robust standard deviations or more from its last 28 days.',
-    data: z.object({ data_source_id: z.string(), campaign_id: z.string(), campaign_name: z.string().nullable(), metric: z.string(), observed: z.number(), expected: z.number(), z_score: z.number(), direction: z.enum(['up', 'down']), date: day }),
-    example: { data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh', campaign_id: 'spring', campaign_name: 'spring', metric: 'spend', observed: 940, expected: 410, z_score: 4.2, direction: 'up' as const, date: '2026-01-30' },
+    data: z.object({
+      data_source_id: z.string(),
+      campaign_id: z.string(),
+      campaign_name: z.string().nullable(),
+      metric: z.string(),
+      observed: z.number(),
+      expected: z.number(),
+      z_score: z.number(),
+      direction: z.enum(['up', 'down']),
+      date: day,
+    }),
+    example: {
+      data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh',
+      campaign_id: 'spring',
+      campaign_name: 'spring',
+      metric: 'spend',
+      observed: 940,
+      expected: 410,
+      z_score: 4.2,
+      direction: 'up' as const,
+      date: '2026-01-30',
+    },
     emittedBy: null,
   }),
-  'billing.invoice_created': entry({ description: 'A month has closed with something to pay.', data: invoice, example: exampleInvoice, emittedBy: null }),
+  'billing.invoice_created': entry({
+    description: 'A month has closed with something to pay.',
+    data: invoice,
+    example: exampleInvoice,
+    emittedBy: null,
+  }),
   'billing.payment_received': entry({
     description: 'A payment was booked.',
     data: invoice.extend({ paid_at: instant, method: z.string() }),
@@ -144,20 +233,52 @@ export const EVENT_CATALOGUE = {
   }),
   'agent.tier_changed': entry({
     description: 'The number of active referrals has moved an agent to another tier.',
-    data: z.object({ agent_id: z.string(), previous_tier: z.string(), tier: z.string(), active_referrals: z.int(), rate_limits: rateLimits }),
-    example: { agent_id: 'agent_0351EFSwMCuWsp5CADuBq8', previous_tier: 'discovery', tier: 'partner', active_referrals: 5, rate_limits: { requests_per_minute: 120, daily_limit: 50_000 } },
+    data: z.object({
+      agent_id: z.string(),
+      previous_tier: z.string(),
+      tier: z.string(),
+      active_referrals: z.int(),
+      rate_limits: rateLimits,
+    }),
+    example: {
+      agent_id: 'agent_0351EFSwMCuWsp5CADuBq8',
+      previous_tier: 'discovery',
+      tier: 'partner',
+      active_referrals: 5,
+      rate_limits: { requests_per_minute: 120, daily_limit: 50_000 },
+    },
     emittedBy: 'subgraphs/agents/referrals/settle-tier.ts',
   }),
   'commission.earned': entry({
     description: 'An entry was added to the commission ledger.',
     data: z.object({ commission }),
-    example: { commission: { id: 'com_0351EFUQxpVTZ7WdNYMSuY', type: 'l1_referral' as const, source_agent_id: 'agent_0351EFSwMCuWsp5CADuBq8', amount_cents: 9_365, delta_r_cents: 1_872_970, ledger_hash: `sha256:${'0'.repeat(64)}`, created_at: '2026-01-31T17:58:00.000Z' } },
+    example: {
+      commission: {
+        id: 'com_0351EFUQxpVTZ7WdNYMSuY',
+        type: 'l1_referral' as const,
+        source_agent_id: 'agent_0351EFSwMCuWsp5CADuBq8',
+        amount_cents: 9_365,
+        delta_r_cents: 1_872_970,
+        ledger_hash: `sha256:${'0'.repeat(64)}`,
+        created_at: '2026-01-31T17:58:00.000Z',
+      },
+    },
     emittedBy: null,
   }),
   'commission.paid': entry({
     description: 'Commissions were paid out.',
-    data: z.object({ payout_id: z.string(), amount_cents: cents, commission_ids: z.array(z.string()), paid_at: instant }),
-    example: { payout_id: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', amount_cents: 9_365, commission_ids: ['com_0351EFUQxpVTZ7WdNYMSuY'], paid_at: '2026-02-01T02:00:00.000Z' },
+    data: z.object({
+      payout_id: z.string(),
+      amount_cents: cents,
+      commission_ids: z.array(z.string()),
+      paid_at: instant,
+    }),
+    example: {
+      payout_id: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10',
+      amount_cents: 9_365,
+      commission_ids: ['com_0351EFUQxpVTZ7WdNYMSuY'],
+      paid_at: '2026-02-01T02:00:00.000Z',
+    },
     emittedBy: null,
   }),
 } as const satisfies Record<string, CatalogueEntry>;
@@ -213,8 +334,13 @@ export const eventEnvelope = z.object({
 /** The JSON Schema (2020-12) of a whole message of this type. */
 export function messageSchema(type: EventType): object {
   const { description, data, example, emittedBy } = EVENT_CATALOGUE[type] as CatalogueEntry;
-  const message = eventEnvelope.extend({ type: z.literal(type), data }).meta({ title: type, description: emittedBy === null ? `${description} Nothing sends it yet.` : description });
-  return { ...z.toJSONSchema(message, { io: 'input', override: ({ jsonSchema }) => void withoutRepetition(jsonSchema) }), examples: [exampleMessage(type, example)] };
+  const message = eventEnvelope
+    .extend({ type: z.literal(type), data })
+    .meta({ title: type, description: emittedBy === null ? `${description} Nothing sends it yet.` : description });
+  return {
+    ...z.toJSONSchema(message, { io: 'input', override: ({ jsonSchema }) => void withoutRepetition(jsonSchema) }),
+    examples: [exampleMessage(type, example)],
+  };
 }
 
 /** A pattern behind a format only repeats it. */
@@ -223,5 +349,14 @@ function withoutRepetition(schema: { format?: string | undefined; pattern?: stri
 }
 
 function exampleMessage(type: EventType, data: unknown): object {
-  return { id: 'evt_0351EFUQxpVTZ7WdNYMSuY', type, timestamp: '2026-01-31T17:58:00.000Z', api_version: '2026-02-01', environment: 'live', webhook_id: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', metadata: {}, data };
+  return {
+    id: 'evt_0351EFUQxpVTZ7WdNYMSuY',
+    type,
+    timestamp: '2026-01-31T17:58:00.000Z',
+    api_version: '2026-02-01',
+    environment: 'live',
+    webhook_id: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10',
+    metadata: {},
+    data,
+  };
 }

@@ -1,7 +1,17 @@
 import type { z } from 'zod';
 
 /** What a member is called by the type that it should have. */
-const NOUNS: Readonly<Record<string, string>> = { string: 'a string', number: 'a number', int: 'a whole number', boolean: 'true or false', array: 'a list', tuple: 'a list', object: 'an object', record: 'an object', null: 'null' };
+const NOUNS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  tuple: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
 
 /** What a text of a format looks like. */
 const FORMATS: Readonly<Record<string, string>> = {
@@ -19,19 +29,25 @@ export function faultCode(issue: z.core.$ZodIssue): string {
 }
 
 /**
- * Says what a value has to be, in the words of the documentation, where its schema does not say so itself: the `error` of
- * zod's parse methods.
+ * Says what a value has to be, in the words of the documentation, where its schema does not say so itself: the `error`
+ * of zod's parse methods.
  */
 export function faultMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${NOUNS[issue.expected] ?? issue.expected}${issue.expected === 'int' && typeof issue.input === 'number' ? '' : `, not ${kindOf(issue.input)}`}`;
+      return issue.input === undefined
+        ? 'is required'
+        : `must be ${NOUNS[issue.expected] ?? issue.expected}${issue.expected === 'int' && typeof issue.input === 'number' ? '' : `, not ${kindOf(issue.input)}`}`;
     case 'invalid_value':
-      return issue.values.length === 1 ? `must be ${String(issue.values[0])}` : `must be one of ${issue.values.map(String).join(', ')}`;
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_format':
       return FORMATS[issue.format];
     case 'too_small':
-      return issue.minimum === 1 && issue.origin !== 'number' && issue.origin !== 'int' ? 'must not be empty' : bound(issue, issue.minimum, issue.inclusive === false ? 'more than' : 'at least');
+      return issue.minimum === 1 && issue.origin !== 'number' && issue.origin !== 'int'
+        ? 'must not be empty'
+        : bound(issue, issue.minimum, issue.inclusive === false ? 'more than' : 'at least');
     case 'too_big':
       return bound(issue, issue.maximum, issue.inclusive === false ? 'less than' : 'at most');
     default:
@@ -39,7 +55,11 @@ export function faultMessage(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-function bound({ origin, exact }: { readonly origin: string; readonly exact?: boolean }, limit: number | bigint, side: string): string {
+function bound(
+  { origin, exact }: { readonly origin: string; readonly exact?: boolean },
+  limit: number | bigint,
+  side: string,
+): string {
   const many = `${exact === true ? 'exactly' : side} ${limit}`;
   if (origin === 'string') return `must have ${many} ${limit === 1 ? 'character' : 'characters'}`;
   return origin === 'array' ? `must have ${many} ${limit === 1 ? 'entry' : 'entries'}` : `must be ${many}`;

@@ -10,7 +10,8 @@ export const FEE_FLOOR_CENTS = 10;
  * @param deltaRCents recovered revenue in cents, an integer ≥ 0.
  */
 export function platformFeeCents(deltaRCents: number): number {
-  if (!Number.isSafeInteger(deltaRCents) || deltaRCents < 0) throw new RangeError(`recovered revenue must be whole cents ≥ 0, not ${deltaRCents}`);
+  if (!Number.isSafeInteger(deltaRCents) || deltaRCents < 0)
+    throw new RangeError(`recovered revenue must be whole cents ≥ 0, not ${deltaRCents}`);
   const doubled = 2n * BigInt(deltaRCents) * BigInt(FEE_RATE.numerator);
   const denominator = BigInt(FEE_RATE.denominator);
   const rounded = (doubled + denominator) / (2n * denominator);

@@ -48,7 +48,9 @@ export interface Principal {
    * null acts for the caller's own account.
    */
   readonly workspace: { readonly id: string; readonly role: Role; readonly homeAccountId: string } | null;
-  /** What ends it (UUID): the grant of a token, or a key that ends but for a rotation; absent for a key without an end. */
+  /**
+   * What ends it (UUID): the grant of a token, or a key that ends but for a rotation; absent for a key without an end.
+   */
   readonly bond?: string;
 }
 
@@ -60,8 +62,8 @@ export interface RequestOrigin {
 }
 
 /**
- * An attempt's claim on an idempotency key, taken at the door. Whoever commits the effect of the operation records it in
- * the same transaction: see services/idempotency.
+ * An attempt's claim on an idempotency key, taken at the door. Whoever commits the effect of the operation records it
+ * in the same transaction: see services/idempotency.
  */
 export interface IdempotencyClaim {
   /** Names the key of one scope without telling it, base64url. */

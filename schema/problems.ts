@@ -77,7 +77,10 @@ export class ProblemError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ProblemError';
     this.type = type;
-    const errors = (options.errors ?? (type === 'validation_error' ? [soleDetail(message, options)] : [])).slice(0, MOST_DETAILS);
+    const errors = (options.errors ?? (type === 'validation_error' ? [soleDetail(message, options)] : [])).slice(
+      0,
+      MOST_DETAILS,
+    );
     this.extensions = {
       code: type.toUpperCase(),
       problem: {
@@ -108,7 +111,10 @@ export class ProblemError extends Error {
   }
 
   /** Rebuilds a problem that crossed a border as GraphQL error; undefined when the error is no problem of ours. */
-  static fromExtensions(message: string, extensions: Readonly<Record<string, unknown>> | undefined): ProblemError | undefined {
+  static fromExtensions(
+    message: string,
+    extensions: Readonly<Record<string, unknown>> | undefined,
+  ): ProblemError | undefined {
     const wire = extensions?.['problem'];
     if (typeof wire !== 'object' || wire === null) return undefined;
     const { type, ...options } = wire as ProblemWire;
@@ -116,7 +122,10 @@ export class ProblemError extends Error {
   }
 }
 
-/** A `validation_error` always lists what does not fit; one that was thrown without a list is about a single member, or the body. */
+/**
+ * A `validation_error` always lists what does not fit; one that was thrown without a list is about a single member, or
+ * the body.
+ */
 function soleDetail(message: string, { param = '', code = 'invalid_value' }: ProblemOptions): ProblemDetail {
   return { param, code, message: message.replace(/^[a-z_.]+: /, '') };
 }

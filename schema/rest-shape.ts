@@ -1,4 +1,18 @@
-import { getNamedType, isCompositeType, isEnumType, isListType, isNonNullType, Kind, type DocumentNode, type FragmentDefinitionNode, type GraphQLOutputType, type GraphQLSchema, type GraphQLObjectType, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import {
+  getNamedType,
+  isCompositeType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  Kind,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  type GraphQLObjectType,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
 import { DIGITS } from './contract/contract.ts';
 import { roundHalfUp } from './rounding.ts';
 import { snakeCase } from './snake-case.ts';
@@ -36,15 +50,29 @@ export class RestShape {
   }
 
   #compile(document: DocumentNode): Shaper {
-    const operation = document.definitions.find((definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION);
+    const operation = document.definitions.find(
+      (definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION,
+    );
     const root = operation === undefined ? undefined : this.#schema.getRootType(operation.operation);
-    if (operation === undefined || root === undefined || root === null) throw new Error('the document has no operation that the schema knows');
-    const fragments = new Map(document.definitions.filter((definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION).map((fragment) => [fragment.name.value, fragment]));
+    if (operation === undefined || root === undefined || root === null)
+      throw new Error('the document has no operation that the schema knows');
+    const fragments = new Map(
+      document.definitions
+        .filter((definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION)
+        .map((fragment) => [fragment.name.value, fragment]),
+    );
     return this.#objectShaper(root, [operation.selectionSet], fragments);
   }
 
-  #objectShaper(type: GraphQLObjectType, selections: readonly SelectionSetNode[], fragments: ReadonlyMap<string, FragmentDefinitionNode>): Shaper {
-    const members = new Map<string, { name: string; type: GraphQLOutputType; parent: string; field: string; selections: SelectionSetNode[] }>();
+  #objectShaper(
+    type: GraphQLObjectType,
+    selections: readonly SelectionSetNode[],
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  ): Shaper {
+    const members = new Map<
+      string,
+      { name: string; type: GraphQLOutputType; parent: string; field: string; selections: SelectionSetNode[] }
+    >();
     const collect = (selection: SelectionSetNode, parent: GraphQLObjectType): void => {
       for (const node of selection.selections) {
         if (node.kind === Kind.FIELD) {
@@ -52,20 +80,31 @@ export class RestShape {
           const definition = parent.getFields()[field];
           if (definition === undefined) continue;
           const key = node.alias?.value ?? field;
-          const member = members.get(key) ?? { name: snakeCase(key), type: definition.type, parent: parent.name, field, selections: [] };
+          const member = members.get(key) ?? {
+            name: snakeCase(key),
+            type: definition.type,
+            parent: parent.name,
+            field,
+            selections: [],
+          };
           if (node.selectionSet !== undefined) member.selections.push(node.selectionSet);
           members.set(key, member);
         } else {
           const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
           if (fragment === undefined) continue;
-          const condition = fragment.typeCondition === undefined ? parent : this.#schema.getType(fragment.typeCondition.name.value);
+          const condition =
+            fragment.typeCondition === undefined ? parent : this.#schema.getType(fragment.typeCondition.name.value);
           collect(fragment.selectionSet, condition as GraphQLObjectType);
         }
       }
     };
     for (const selection of selections) collect(selection, type);
 
-    const shapers = [...members].map(([key, member]) => ({ key, name: member.name, shape: this.#valueShaper(member.type, member.parent, member.field, member.selections, fragments) }));
+    const shapers = [...members].map(([key, member]) => ({
+      key,
+      name: member.name,
+      shape: this.#valueShaper(member.type, member.parent, member.field, member.selections, fragments),
+    }));
     return (value) => {
       const source = value as Record<string, unknown>;
       const shaped: Json = {};
@@ -78,8 +117,15 @@ export class RestShape {
     };
   }
 
-  #valueShaper(type: GraphQLOutputType, parent: string, field: string, selections: SelectionSetNode[], fragments: ReadonlyMap<string, FragmentDefinitionNode>): Shaper {
-    if (isNonNullType(type)) return this.#valueShaper(type.ofType as GraphQLOutputType, parent, field, selections, fragments);
+  #valueShaper(
+    type: GraphQLOutputType,
+    parent: string,
+    field: string,
+    selections: SelectionSetNode[],
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  ): Shaper {
+    if (isNonNullType(type))
+      return this.#valueShaper(type.ofType as GraphQLOutputType, parent, field, selections, fragments);
     if (isListType(type)) {
       const item = this.#valueShaper(type.ofType as GraphQLOutputType, parent, field, selections, fragments);
       return (value) => (value as readonly unknown[]).map((element) => (element === null ? null : item(element)));

@@ -16,7 +16,10 @@ const SAFE = 1e9;
 /** How near to a half binary arithmetic is not trusted to tell on which side a number lies. */
 const TIE = 1e-6;
 
-/** Plain arithmetic, where no tie is near; undefined elsewhere. A quotient of whole numbers is the double that is nearest to the decimal. */
+/**
+ * Plain arithmetic, where no tie is near; undefined elsewhere. A quotient of whole numbers is the double that is
+ * nearest to the decimal.
+ */
 function farFromTie(size: number, digits: number): number | undefined {
   const unit = 10 ** digits;
   const scaled = size * unit;

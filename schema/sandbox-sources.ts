@@ -2,7 +2,10 @@ import { SOURCE_TYPES } from './value-lists.ts';
 
 type SourceType = (typeof SOURCE_TYPES)[number];
 
-/** Owner of what every test key sees and nobody may change; no account is ever registered under it (UUID version 8, RFC 9562 §5.8). */
+/**
+ * Owner of what every test key sees and nobody may change; no account is ever registered under it (UUID version 8, RFC
+ * 9562 §5.8).
+ */
 export const SANDBOX_ACCOUNT_ID = '5a4db0c5-11f7-8000-8000-000000000000';
 
 /** A source of synthetic data, the same in every installation. */

@@ -9,7 +9,11 @@ export type TrustClassification = TrustEnvelope['components']['taxonomy']['class
 
 /** The five parts of the trust envelope's score. */
 export const TRUST_COMPONENTS = [
-  'detection', 'attribution', 'provenance', 'consistency', 'taxonomy',
+  'detection',
+  'attribution',
+  'provenance',
+  'consistency',
+  'taxonomy',
 ] as const satisfies readonly (keyof TrustEnvelope['components'])[];
 export type TrustComponent = (typeof TRUST_COMPONENTS)[number];
 

@@ -1,13 +1,19 @@
 /**
- * The closed value lists of the contract, each in its one place: the doors, the graph and the domain all read them here.
- * Written as REST writes them; the graph shows them in upper case.
+ * The closed value lists of the contract, each in its one place: the doors, the graph and the domain all read them
+ * here. Written as REST writes them; the graph shows them in upper case.
  */
 
 export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export const ATTRIBUTION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 /** Why an analysis ended without figures. */
-export const FAILURE_CODES = ['insufficient_data', 'source_unavailable', 'amount_out_of_range', 'cancelled', 'internal'] as const;
+export const FAILURE_CODES = [
+  'insufficient_data',
+  'source_unavailable',
+  'amount_out_of_range',
+  'cancelled',
+  'internal',
+] as const;
 export const ENVIRONMENTS = ['live', 'sandbox'] as const;
 
 export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;
@@ -60,17 +66,27 @@ export type Region = (typeof REGIONS)[number];
 
 /** Why a signed result is not believed. */
 export const SIGNATURE_REASONS = [
-  'bad_signature', 'unknown_key', 'revoked_key', 'wrong_issuer',
-  'digest_mismatch', 'superseded_revision', 'malformed_payload',
+  'bad_signature',
+  'unknown_key',
+  'revoked_key',
+  'wrong_issuer',
+  'digest_mismatch',
+  'superseded_revision',
+  'malformed_payload',
 ] as const;
 
 /** Bands of the trust score, and what can be wrong with an answer, by the contract's taxonomy. */
 export const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
 export const TRUST_CLASSIFICATIONS = [
-  'fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure',
+  'fabrication',
+  'misattribution',
+  'outdated_reference',
+  'reasoning_failure',
 ] as const;
 
-/** What the audit log knows of (contract §6), and the failed verification that the contract's table of severities names. */
+/**
+ * What the audit log knows of (contract §6), and the failed verification that the contract's table of severities names.
+ */
 export const AUDIT_EVENT_TYPES = [
   'agent.registered',
   'auth.token_issued',

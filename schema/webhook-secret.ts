@@ -8,5 +8,8 @@ export function isGeneratedKind(secret: string): boolean {
 
 /** Whether what is behind `whsec_` is base64 that a library can decode; any other secret is taken as it is. */
 export function isUsableSecret(secret: string): boolean {
-  return !isGeneratedKind(secret) || /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(secret.slice(GENERATED_PREFIX.length));
+  return (
+    !isGeneratedKind(secret) ||
+    /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(secret.slice(GENERATED_PREFIX.length))
+  );
 }

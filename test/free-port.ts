@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port of the loopback interface that nobody listens on: a service that is killed comes back under the same address. */
+/**
+ * A port of the loopback interface that nobody listens on: a service that is killed comes back under the same address.
+ */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

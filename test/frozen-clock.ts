@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 
 /**
- * Stops the database clock that windows and expiries are judged by, or moves it: no test may fail because a minute ended
- * under it. Only the owner of the schema can do this.
+ * Stops the database clock that windows and expiries are judged by, or moves it: no test may fail because a minute
+ * ended under it. Only the owner of the schema can do this.
  */
 export class FrozenClock {
   readonly #ownerUrl: string;
@@ -13,7 +13,10 @@ export class FrozenClock {
 
   /** From now on it is this moment: that of the call, moved by `offset`, an SQL interval. */
   async stop(offset = '0 s'): Promise<void> {
-    await this.#replace(async (client) => `timestamptz '${(await client.query<{ at: string }>(`select (now() + interval '${offset}')::text as at`)).rows[0]!.at}'`);
+    await this.#replace(
+      async (client) =>
+        `timestamptz '${(await client.query<{ at: string }>(`select (now() + interval '${offset}')::text as at`)).rows[0]!.at}'`,
+    );
   }
 
   /** It runs, `offset` before or behind the real one. */
@@ -25,7 +28,10 @@ export class FrozenClock {
     const client = new Client({ connectionString: this.#ownerUrl });
     await client.connect();
     try {
-      await client.query(`create or replace function auth.clock() returns timestamptz language sql stable as $$ select ${await moment(client)} $$`);
+      await client.query(
+        `create or replace function auth.clock() returns timestamptz language sql stable as $$ select ` +
+          `${await moment(client)} $$`,
+      );
     } finally {
       await client.end();
     }

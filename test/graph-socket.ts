@@ -1,7 +1,10 @@
 import { createClient, type Client } from 'graphql-ws';
 import WebSocket from 'ws';
 
-type Result = { readonly data?: Record<string, unknown> | null; readonly errors?: readonly { readonly message: string; readonly extensions?: Record<string, unknown> }[] };
+type Result = {
+  readonly data?: Record<string, unknown> | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: Record<string, unknown> }[];
+};
 
 /** What one subscription brings, as a stock graphql-ws client hears it. */
 export class GraphStream<Item> {

@@ -68,8 +68,15 @@ export interface HouseOptions {
   readonly isPublic?: boolean;
   /** Settings of the doors that differ from a house's usual ones. */
   readonly config?: Partial<PublicServerOptions['config']>;
-  /** How webhooks go out: to private addresses, too, and for as long as they do unless said otherwise. Names of .example lead to this machine. */
-  readonly webhooks?: { readonly allowPrivate?: boolean; readonly timeoutMs?: number; readonly waitsMs?: readonly number[] };
+  /**
+   * How webhooks go out: to private addresses, too, and for as long as they do unless said otherwise. Names of .example
+   * lead to this machine.
+   */
+  readonly webhooks?: {
+    readonly allowPrivate?: boolean;
+    readonly timeoutMs?: number;
+    readonly waitsMs?: readonly number[];
+  };
   /** Watches the disk of the stores; nobody does when absent. */
   readonly disk?: DiskWatch;
   /** What is logged; info. */
@@ -78,26 +85,41 @@ export interface HouseOptions {
 
 const PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
 const SANDBOX_BASE_URL = 'http://sandbox.example/v1';
-const GENEROUS = Object.fromEntries(RATE_CLASSES.map((rateClass) => [rateClass, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;
+const GENEROUS = Object.fromEntries(
+  RATE_CLASSES.map((rateClass) => [rateClass, { perMinute: 1_000_000, perDay: null }]),
+) as unknown as RateLimits;
 /** What the signing keys of a house are sealed under. */
 export const TEST_SECRET = 'a-secret-for-tests-that-nobody-else-uses';
 const LEASE_S = 4;
 /** Of a public host, for houses that call none but such; nobody calls it in tests. */
 const PUBLIC_ADDRESS = '93.184.215.14';
-/** Addresses that names in tests lead to, apart from those of customers, `….example`; no other name is known, and none is asked of the network. */
-const ADDRESSES: Readonly<Record<string, readonly string[]>> = { localhost: ['127.0.0.1'], 'inside.example': ['10.0.0.7'], 'mixed.example': [PUBLIC_ADDRESS, '::1'] };
+/**
+ * Addresses that names in tests lead to, apart from those of customers, `….example`; no other name is known, and none
+ * is asked of the network.
+ */
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  localhost: ['127.0.0.1'],
+  'inside.example': ['10.0.0.7'],
+  'mixed.example': [PUBLIC_ADDRESS, '::1'],
+};
 
 function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> {
   return (hostname, _options, callback) => {
-    const addresses = ADDRESSES[hostname] ?? (hostname.endsWith('.example') ? [allowPrivate ? '127.0.0.1' : PUBLIC_ADDRESS] : []);
-    if (addresses.length > 0) callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    const addresses =
+      ADDRESSES[hostname] ?? (hostname.endsWith('.example') ? [allowPrivate ? '127.0.0.1' : PUBLIC_ADDRESS] : []);
+    if (addresses.length > 0)
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      );
     else callback(Object.assign(new Error(`${hostname} is not known`), { code: 'ENOTFOUND' }), []);
   };
 }
 const CONNECTIONS = 5_000;
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
-// Outside of openHouse: what these give to resolvers, type-graphql keeps forever, and closures in there would keep the whole house.
+// Outside of openHouse: what these give to resolvers, type-graphql keeps forever, and closures in there would keep the
+// whole house.
 const systemClock = (): Date => new Date();
 
 function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; readonly text: () => string } {
@@ -113,29 +135,122 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const { logger, text: log } = loggerToMemory(options.logLevel ?? 'info');
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
   const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
-  const backing = await openBackingServices({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S, dataDir, diskReserveBytes: 0, rowsEarliestDay: EARLIEST_DAY, rowsMaxAheadHours: MAX_AHEAD_HOURS }, database, clickhouse, applicationName: 'house', logger, databaseTimeoutMs: PATIENCE_MS, ...disk });
+  const backing = await openBackingServices({
+    config: {
+      databasePoolMax: 8,
+      jobLeaseS: LEASE_S,
+      dataDir,
+      diskReserveBytes: 0,
+      rowsEarliestDay: EARLIEST_DAY,
+      rowsMaxAheadHours: MAX_AHEAD_HOURS,
+    },
+    database,
+    clickhouse,
+    applicationName: 'house',
+    logger,
+    databaseTimeoutMs: PATIENCE_MS,
+    ...disk,
+  });
   const keyPepper = randomBytes(32);
   const keys = new KeyStore(backing.database, keyPepper);
-  const places: AuditPlaces = { headsFile: join(dataDir, 'audit-heads.ndjson'), archiveDirectory: join(dataDir, 'audit-archive') };
-  const outgoing = createCaller({ allowPrivate: options.webhooks?.allowPrivate ?? true, timeoutMs: options.webhooks?.timeoutMs ?? SEND_TIMEOUT_MS, maxResponseBytes: SHOWN_RESPONSE_BYTES, lookup: lookupFor(options.webhooks?.allowPrivate ?? true) });
-  const subgraphs = await buildSubgraphs({ backing, keyPepper, keyEncryptionKey: TEST_SECRET, outgoing, auditPlaces: places, clock });
+  const places: AuditPlaces = {
+    headsFile: join(dataDir, 'audit-heads.ndjson'),
+    archiveDirectory: join(dataDir, 'audit-archive'),
+  };
+  const outgoing = createCaller({
+    allowPrivate: options.webhooks?.allowPrivate ?? true,
+    timeoutMs: options.webhooks?.timeoutMs ?? SEND_TIMEOUT_MS,
+    maxResponseBytes: SHOWN_RESPONSE_BYTES,
+    lookup: lookupFor(options.webhooks?.allowPrivate ?? true),
+  });
+  const subgraphs = await buildSubgraphs({
+    backing,
+    keyPepper,
+    keyEncryptionKey: TEST_SECRET,
+    outgoing,
+    auditPlaces: places,
+    clock,
+  });
   const records = recordsPort({ backing, clock }).receiveRecords;
-  const worker = options.withWorker === false ? null : await startWorker({ backing, config: { computeThreads: 2, jobConcurrency: 2, jobLeaseS: LEASE_S, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir, tierTable: DEFAULT_TIER_TABLE }, keyEncryptionKey: TEST_SECRET, outgoing, logger, clock, ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }) });
+  const worker =
+    options.withWorker === false
+      ? null
+      : await startWorker({
+          backing,
+          config: {
+            computeThreads: 2,
+            jobConcurrency: 2,
+            jobLeaseS: LEASE_S,
+            publicBaseUrl: PUBLIC_BASE_URL,
+            signingKeyDays: 0,
+            auditHeadsFile: places.headsFile,
+            auditArchiveDir: places.archiveDirectory,
+            dataDir,
+            tierTable: DEFAULT_TIER_TABLE,
+          },
+          keyEncryptionKey: TEST_SECRET,
+          outgoing,
+          logger,
+          clock,
+          ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }),
+        });
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);
-  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(localRecords(backing.database, records)), ...serveExports(localExports(backing)) } })));
+  const servers =
+    layout === 'one process'
+      ? []
+      : await Promise.all(
+          subgraphs.map((subgraph) =>
+            startSubgraphServer({
+              subgraph,
+              tokens,
+              host: '127.0.0.1',
+              port: 0,
+              logger,
+              streams: {
+                ...serveRecords(localRecords(backing.database, records)),
+                ...serveExports(localExports(backing)),
+              },
+            }),
+          ),
+        );
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
   const port = options.isPublic === true ? await freePort() : 0;
   const publicBaseUrl = port === 0 ? PUBLIC_BASE_URL : `http://127.0.0.1:${port}/v1`;
   let publicServer: PublicServer | null = await openPublicServer({
-    ...admissionServices({ backing, config: { rateLimits: options.rateLimits ?? GENEROUS, bootstrapToken: options.bootstrapToken, publicBaseUrl }, keyPepper, keyEncryptionKey: TEST_SECRET, logger }),
-    ...(options.claims === undefined ? {} : { claims: new PostgresClaims({ ...backing, secret: TEST_SECRET, logger, ...options.claims }) }),
-    config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, connectionsMax: CONNECTIONS, connectionsMaxPerAddress: CONNECTIONS, graphqlIntrospection: true, ...options.config },
+    ...admissionServices({
+      backing,
+      config: { rateLimits: options.rateLimits ?? GENEROUS, bootstrapToken: options.bootstrapToken, publicBaseUrl },
+      keyPepper,
+      keyEncryptionKey: TEST_SECRET,
+      logger,
+    }),
+    ...(options.claims === undefined
+      ? {}
+      : { claims: new PostgresClaims({ ...backing, secret: TEST_SECRET, logger, ...options.claims }) }),
+    config: {
+      host: '127.0.0.1',
+      port,
+      publicBaseUrl,
+      sandboxBaseUrl: SANDBOX_BASE_URL,
+      uploadMaxBytes: UPLOAD_MAX_BYTES,
+      trustedProxyHops: 0,
+      connectionsMax: CONNECTIONS,
+      connectionsMaxPerAddress: CONNECTIONS,
+      graphqlIntrospection: true,
+      ...options.config,
+    },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
-    ingestRecords: layout === 'one process' ? localRecords(backing.database, records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
-    exportAttribution: layout === 'one process' ? localExports(backing) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    ingestRecords:
+      layout === 'one process'
+        ? localRecords(backing.database, records)
+        : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    exportAttribution:
+      layout === 'one process'
+        ? localExports(backing)
+        : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     health: healthOf({ backing, pool: worker?.pool ?? null, ...disk, uptimeSeconds: () => 1 }),
     registry: backing.registry,
     logger,
@@ -148,7 +263,13 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     keyPepper,
     ownerUrl: database.ownerUrl,
     auditPlaces: places,
-    secrets: [TEST_SECRET, internalSecret, keyPepper.toString('latin1'), new URL(database.ownerUrl).password, new URL(database.applicationUrl).password],
+    secrets: [
+      TEST_SECRET,
+      internalSecret,
+      keyPepper.toString('latin1'),
+      new URL(database.ownerUrl).password,
+      new URL(database.applicationUrl).password,
+    ],
     log,
     async stop() {
       await publicServer?.stop();
@@ -197,8 +318,12 @@ export class Caller {
 
   /** Registers a fresh agent, and so a fresh tenant. */
   static async register(root: string): Promise<Caller> {
-    const answer = await new Caller(root, null).post('/agents/register', { name: 'test-agent', operator_id: randomUUID() });
-    if (answer.status !== 201) throw new Error(`registration was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
+    const answer = await new Caller(root, null).post('/agents/register', {
+      name: 'test-agent',
+      operator_id: randomUUID(),
+    });
+    if (answer.status !== 201)
+      throw new Error(`registration was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
     return new Caller(root, String(answer.body['api_key']));
   }
 
@@ -218,23 +343,41 @@ export class Caller {
   async send(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}): Promise<Answer> {
     const response = await this.open(method, path, body, headers);
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text === '' ? {} : (JSON.parse(text) as Json) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === '' ? {} : (JSON.parse(text) as Json),
+    };
   }
 
   /** The response itself, for streams. */
   open(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
     return fetch(`${this.#root}/v1${path}`, {
       method,
-      headers: { ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), ...(method === 'GET' ? {} : { 'x-nonce': randomUUID() }), ...this.#headers, ...headers },
+      headers: {
+        ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }),
+        ...(method === 'GET' ? {} : { 'x-nonce': randomUUID() }),
+        ...this.#headers,
+        ...headers,
+      },
       ...(body === undefined ? {} : { body }),
     });
   }
 
   /** Says a GraphQL operation over HTTP. */
-  async graphql(query: string, variables: Record<string, unknown> = {}): Promise<{ data?: Json | null; errors?: readonly { message: string; extensions: Record<string, unknown> }[] }> {
+  async graphql(
+    query: string,
+    variables: Record<string, unknown> = {},
+  ): Promise<{ data?: Json | null; errors?: readonly { message: string; extensions: Record<string, unknown> }[] }> {
     const response = await fetch(`${this.#root}/graphql`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), 'x-nonce': randomUUID(), ...this.#headers },
+      headers: {
+        'content-type': 'application/json',
+        ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }),
+        'x-nonce': randomUUID(),
+        ...this.#headers,
+      },
       body: JSON.stringify({ query, variables }),
     });
     return (await response.json()) as never;

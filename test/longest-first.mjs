@@ -1,6 +1,7 @@
-// Jest's testSequencer: fault runs take the longest and wait for much of it. They begin early, each among other files that
-// keep the processors busy, so that never more than a few run side by side: each is several processes, and counts on leases
-// of seconds. Jest's own order goes by size where it knows no durations, and would begin them all together or last.
+// Jest's testSequencer: fault runs take the longest and wait for much of it. They begin early, each among other files
+// that keep the processors busy, so that never more than a few run side by side: each is several processes, and counts
+// on leases of seconds. Jest's own order goes by size where it knows no durations, and would begin them all together or
+// last.
 import { createRequire } from 'node:module';
 
 const { default: Sequencer } = createRequire(import.meta.resolve('jest'))('@jest/test-sequencer');

@@ -17,7 +17,12 @@ export function memoryClaims(): Claims & { readonly log: string[] } {
       claims.set(id, { fingerprint });
       return {
         held: {
-          claim: { id, attemptId: crypto.randomUUID(), sealKey: 'a seal key of the tests, long enough for a vault', hasEffect: false },
+          claim: {
+            id,
+            attemptId: crypto.randomUUID(),
+            sealKey: 'a seal key of the tests, long enough for a vault',
+            hasEffect: false,
+          },
           async keep(answer) {
             log.push('keep');
             claims.set(id, { fingerprint, answer: JSON.stringify(answer) });

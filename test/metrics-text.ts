@@ -11,12 +11,16 @@ const LABEL = /^([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/;
 const SUFFIXES = ['', '_bucket', '_sum', '_count'];
 
 /**
- * Parses the text format (version 0.0.4 of Prometheus) and refuses whatever a server might misread: a sample without its
- * TYPE before it, a sample twice, a metric in two pieces, values that are no numbers, histograms whose buckets do not add up.
+ * Parses the text format (version 0.0.4 of Prometheus) and refuses whatever a server might misread: a sample without
+ * its TYPE before it, a sample twice, a metric in two pieces, values that are no numbers, histograms whose buckets do
+ * not add up.
  */
 export function parseMetrics(text: string): ReadonlyMap<string, ScrapedMetric> {
   if (!text.endsWith('\n')) throw new SyntaxError('the last line has no end');
-  const metrics = new Map<string, { type: string; help: string; samples: Map<string, number>; labels: Record<string, string>[] }>();
+  const metrics = new Map<
+    string,
+    { type: string; help: string; samples: Map<string, number>; labels: Record<string, string>[] }
+  >();
   let current = '';
   let help = '';
   for (const line of text.split('\n').filter((each) => each !== '')) {
@@ -32,9 +36,14 @@ export function parseMetrics(text: string): ReadonlyMap<string, ScrapedMetric> {
   return metrics;
 }
 
-function addSample(metric: { type: string; samples: Map<string, number>; labels: Record<string, string>[] } | undefined, of: string, line: string): void {
+function addSample(
+  metric: { type: string; samples: Map<string, number>; labels: Record<string, string>[] } | undefined,
+  of: string,
+  line: string,
+): void {
   const [, name, labelText = '', valueText] = SAMPLE.exec(line) ?? [];
-  if (metric === undefined || name === undefined || !SUFFIXES.some((suffix) => name === of + suffix)) throw new SyntaxError(`no sample of ${of}: ${line}`);
+  if (metric === undefined || name === undefined || !SUFFIXES.some((suffix) => name === of + suffix))
+    throw new SyntaxError(`no sample of ${of}: ${line}`);
   const labels = labelsOf(labelText);
   const value = valueText === '+Inf' ? Infinity : Number(valueText);
   if (Number.isNaN(value)) throw new SyntaxError(`no number: ${line}`);
@@ -46,7 +55,7 @@ function addSample(metric: { type: string; samples: Map<string, number>; labels:
 
 function labelsOf(text: string): Record<string, string> {
   const labels: Record<string, string> = {};
-  for (let left = text; left !== ''; ) {
+  for (let left = text; left !== '';) {
     const [whole, name, value] = LABEL.exec(left) ?? [];
     if (whole === undefined) throw new SyntaxError(`no labels: ${text}`);
     labels[name!] = value!;
@@ -66,8 +75,15 @@ function checkBuckets(name: string, { samples }: { samples: ReadonlyMap<string, 
     series.set(sampleId('', labels), known);
   }
   for (const [labels, { bounds, counts }] of series) {
-    const rises = (figures: readonly number[]): boolean => figures.every((figure, index) => index === 0 || figure >= figures[index - 1]!);
-    if (!rises(bounds) || !rises(counts) || bounds.at(-1) !== Infinity || counts.at(-1) !== samples.get(`${name}_count${labels}`)) throw new SyntaxError(`the buckets of ${name}${labels} do not add up`);
+    const rises = (figures: readonly number[]): boolean =>
+      figures.every((figure, index) => index === 0 || figure >= figures[index - 1]!);
+    if (
+      !rises(bounds) ||
+      !rises(counts) ||
+      bounds.at(-1) !== Infinity ||
+      counts.at(-1) !== samples.get(`${name}_count${labels}`)
+    )
+      throw new SyntaxError(`the buckets of ${name}${labels} do not add up`);
   }
 }
 

@@ -1,6 +1,7 @@
-// Jest's testRunner: jest-circus, on modules that Node itself has loaded. Jest's own way loads all of them anew for every
-// test file, each time into another context: seconds of compiling, and code that never gets warm. Here the files of one
-// worker share what they import. Nothing can be mocked this way, and nothing is: tests run against the real thing.
+// Jest's testRunner: jest-circus, on modules that Node itself has loaded. Jest's own way loads all of them anew for
+// every test file, each time into another context: seconds of compiling, and code that never gets warm. Here the files
+// of one worker share what they import. Nothing can be mocked this way, and nothing is: tests run against the real
+// thing.
 import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { configureGlobal } from 'fast-check';
@@ -14,7 +15,8 @@ const GLOBALS = new URL('./native-globals.mjs', import.meta.url).href;
 const STACK_FRAMES = 15;
 
 registerHooks({
-  resolve: (specifier, context, nextResolve) => (specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : nextResolve(specifier, context)),
+  resolve: (specifier, context, nextResolve) =>
+    specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : nextResolve(specifier, context),
 });
 
 /** The arguments and the result are those of jest-circus/runner. */

@@ -22,13 +22,17 @@ export interface TestClickHouse {
   drop(): Promise<void>;
 }
 
-/** A machine that is busy with other tests is not an outage of the database. Outages are the fault runs' part, on the service as it is. */
+/**
+ * A machine that is busy with other tests is not an outage of the database. Outages are the fault runs' part, on the
+ * service as it is.
+ */
 export const PATIENCE_MS = 20_000;
 
 /** The servers of this test run. */
 export function testServices(): TestServices {
   const services = process.env[SERVICES_VARIABLE];
-  if (services === undefined) throw new Error('the test servers are not running: tests run under Jest with test/start-services.ts');
+  if (services === undefined)
+    throw new Error('the test servers are not running: tests run under Jest with test/start-services.ts');
   return JSON.parse(services) as TestServices;
 }
 
@@ -59,7 +63,9 @@ export async function createTestClickHouse(): Promise<TestClickHouse> {
 }
 
 async function ensureTemplate(client: Client, ownerUrl: string, owners: readonly MigrationOwner[]): Promise<string> {
-  const digest = createHash('sha256').update(JSON.stringify(owners.map((owner) => [owner.schema, owner.migrations]))).digest('hex');
+  const digest = createHash('sha256')
+    .update(JSON.stringify(owners.map((owner) => [owner.schema, owner.migrations])))
+    .digest('hex');
   const template = `template_${digest.slice(0, 16)}`;
   // One worker makes it; the others wait here, and CREATE DATABASE needs a template without connections.
   await client.query('select pg_advisory_lock(hashtext($1))', [template]);
@@ -74,9 +80,15 @@ async function ensureTemplate(client: Client, ownerUrl: string, owners: readonly
   return template;
 }
 
-/** Not WITH (FORCE): that would also end an autovacuum worker, which the owner has no right to; a plain drop asks it to stop. */
+/**
+ * Not WITH (FORCE): that would also end an autovacuum worker, which the owner has no right to; a plain drop asks it to
+ * stop.
+ */
 async function dropDatabase(client: Client, name: string): Promise<void> {
-  await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);
+  await client.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and backend_type = 'client backend'",
+    [name],
+  );
   await client.query(`drop database if exists ${name}`);
 }
 
@@ -100,7 +112,9 @@ function withDatabase(url: string, database: string): string {
 async function clickhouseCommand(address: string, sql: string): Promise<void> {
   const url = new URL(address);
   // fetch takes no credentials in an address.
-  const credentials = Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64');
+  const credentials = Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString(
+    'base64',
+  );
   url.username = '';
   url.password = '';
   const response = await fetch(url, { method: 'POST', body: sql, headers: { authorization: `Basic ${credentials}` } });

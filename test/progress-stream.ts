@@ -40,7 +40,8 @@ export class ProgressStream {
 
   /** Resolves when so many events have come, or the stream has ended. */
   async upTo(count: number): Promise<void> {
-    while (this.events.length < count && !this.#isOver) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    while (this.events.length < count && !this.#isOver)
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
   async #read(response: Response, parser: ReturnType<typeof createParser>): Promise<void> {

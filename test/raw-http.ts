@@ -8,8 +8,14 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends bytes to a server and resolves with all that it says until it closes, or until `isEnough` is content with it. */
-export function exchange(root: string, bytes: string | Buffer, isEnough: (text: string) => boolean = () => false): Promise<string> {
+/**
+ * Sends bytes to a server and resolves with all that it says until it closes, or until `isEnough` is content with it.
+ */
+export function exchange(
+  root: string,
+  bytes: string | Buffer,
+  isEnough: (text: string) => boolean = () => false,
+): Promise<string> {
   const socket = open(root);
   socket.write(bytes);
   return heard(socket, isEnough);
@@ -42,6 +48,11 @@ export function heard(socket: Socket, isEnough: (text: string) => boolean = () =
 export function parseAnswer(text: string): RawAnswer {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   const [line = '', ...fields] = head.split('\r\n');
-  const headers = Object.fromEntries(fields.map((field) => [field.slice(0, field.indexOf(':')).toLowerCase(), field.slice(field.indexOf(':') + 1).trim()]));
+  const headers = Object.fromEntries(
+    fields.map((field) => [
+      field.slice(0, field.indexOf(':')).toLowerCase(),
+      field.slice(field.indexOf(':') + 1).trim(),
+    ]),
+  );
   return { status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]), headers, body };
 }

@@ -14,9 +14,15 @@ beforeEach(() => (parent = mkdtempSync(join(tmpdir(), 'runs-'))));
 afterEach(() => rmSync(parent, { recursive: true }));
 
 test('a run that was killed leaves its folder to the next, one that goes on keeps it, and so does whatever nobody knows', async () => {
-  const runs = [0, 1].map(() => spawn(process.execPath, ['--import', HOOK, '--input-type=module', '--eval', OPEN, parent], { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const runs = [0, 1].map(() =>
+    spawn(process.execPath, ['--import', HOOK, '--input-type=module', '--eval', OPEN, parent], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
   try {
-    const [killed, running] = await Promise.all(runs.map(async ({ stdout }) => String((await once(stdout, 'data'))[0]).trim()));
+    const [killed, running] = await Promise.all(
+      runs.map(async ({ stdout }) => String((await once(stdout, 'data'))[0]).trim()),
+    );
     writeFileSync(join(killed!, 'tmp', 'left.txt'), 'x');
     const unknown = join(parent, 'liftgraph-test-unknown');
     mkdirSync(unknown);
@@ -24,7 +30,12 @@ test('a run that was killed leaves its folder to the next, one that goes on keep
     await once(runs[0]!, 'exit');
 
     const own = await openRunFolder(parent);
-    expect([killed!, running!, unknown, own.temporary].map((folder) => existsSync(folder))).toEqual([false, true, true, true]);
+    expect([killed!, running!, unknown, own.temporary].map((folder) => existsSync(folder))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
     own.remove();
     expect([running!, own.path].map((folder) => existsSync(folder))).toEqual([true, false]);
   } finally {

@@ -26,7 +26,9 @@ export async function openRunFolder(parent = tmpdir()): Promise<RunFolder> {
   // Under root, the accounts of servers pass through here to their files, and write temporary ones as anywhere.
   chmodSync(path, 0o711);
   chmodSync(temporary, 0o1777);
-  const server = createServer((socket) => socket.destroy()).listen(join(path, SIGN_OF_LIFE)).unref();
+  const server = createServer((socket) => socket.destroy())
+    .listen(join(path, SIGN_OF_LIFE))
+    .unref();
   await once(server, 'listening');
   return {
     path,
@@ -39,7 +41,9 @@ export async function openRunFolder(parent = tmpdir()): Promise<RunFolder> {
 }
 
 async function removeAbandoned(parent: string): Promise<void> {
-  const folders = readdirSync(parent).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
+  const folders = readdirSync(parent)
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => join(parent, name));
   for (const folder of folders) {
     if (!(await isAbandoned(folder))) continue;
     try {

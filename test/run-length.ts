@@ -1,6 +1,6 @@
 /**
- * `npm test` is the short run; `npm run test:long` repeats with longer sizes, and in the other layout, what asks here, and runs
- * the files named `….long.test.ts`. Whatever is found in the long run is worth an example in the short one.
+ * `npm test` is the short run; `npm run test:long` repeats with longer sizes, and in the other layout, what asks here,
+ * and runs the files named `….long.test.ts`. Whatever is found in the long run is worth an example in the short one.
  */
 export type RunLength = 'short' | 'long';
 

@@ -21,7 +21,11 @@ async function startServices(): Promise<void> {
     startEmbeddedPostgres({ dataDir: join(folder.path, 'postgres'), logger }),
     startEmbeddedClickHouse({ dataDir: join(folder.path, 'clickhouse'), logger }),
   ]);
-  const services: TestServices = { postgresOwnerUrl: postgres.ownerUrl, postgresApplicationUrl: postgres.applicationUrl, clickhouseUrl: clickhouse.url };
+  const services: TestServices = {
+    postgresOwnerUrl: postgres.ownerUrl,
+    postgresApplicationUrl: postgres.applicationUrl,
+    clickhouseUrl: clickhouse.url,
+  };
   process.env[SERVICES_VARIABLE] = JSON.stringify(services);
   const running: RunningServices = {
     stop: async () => {

@@ -9,11 +9,20 @@ export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   /** As it came, for signatures. */
   readonly body: string;
-  readonly message: { readonly id: string; readonly type: string; readonly webhook_id: string | null; readonly [member: string]: unknown };
+  readonly message: {
+    readonly id: string;
+    readonly type: string;
+    readonly webhook_id: string | null;
+    readonly [member: string]: unknown;
+  };
   readonly atMs: number;
 }
 
-export type Behaviour = (request: IncomingMessage, response: ServerResponse, received: Received) => void | Promise<void>;
+export type Behaviour = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  received: Received,
+) => void | Promise<void>;
 
 /** A customer's server on this machine; each path may behave in a way of its own. */
 export interface Receiver {
@@ -34,7 +43,13 @@ export async function openReceiver(): Promise<Receiver> {
     const atMs = Date.now();
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const each: Received = { path: request.url!, headers: request.headers as Record<string, string>, body, message: JSON.parse(body) as Received['message'], atMs };
+    const each: Received = {
+      path: request.url!,
+      headers: request.headers as Record<string, string>,
+      body,
+      message: JSON.parse(body) as Received['message'],
+      atMs,
+    };
     received.push(each);
     const behaviour = behaviours.get(request.url!);
     if (behaviour === undefined) response.end('ok');
@@ -61,7 +76,10 @@ export async function openReceiver(): Promise<Receiver> {
   };
 }
 
-export const answer = (status: number, body = '', headers: Record<string, string> = {}): Behaviour => (_request, response) => void response.writeHead(status, headers).end(body);
+export const answer =
+  (status: number, body = '', headers: Record<string, string> = {}): Behaviour =>
+  (_request, response) =>
+    void response.writeHead(status, headers).end(body);
 export const hang: Behaviour = () => undefined;
 export const reset: Behaviour = (request) => void request.socket.resetAndDestroy();
 /** Says 200 and then breaks off in the middle of the body that it announced. */

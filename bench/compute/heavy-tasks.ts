@@ -15,21 +15,53 @@ export function heavyTasks(eventCount: number, channelCount: number, orders: rea
   const { rangeStartS, rangeEndS, lookbackS } = options;
   const days = Math.ceil((rangeEndS - rangeStartS) / DAY_S);
   const periods = { count: days, ofDay: Uint16Array.from({ length: days }, (_, day) => day) };
-  const campaigns = { names: Array.from({ length: 100 }, (_, each) => `campaign-${each}`), slot: new Uint16Array(events.timeS.length).map((_, event) => event % 101) };
+  const campaigns = {
+    names: Array.from({ length: 100 }, (_, each) => `campaign-${each}`),
+    slot: new Uint16Array(events.timeS.length).map((_, event) => event % 101),
+  };
   const members = {
     markov: answered('markov', { paths, order: 1 }),
     shapley: answered('shapley', { paths }),
-    dominance: channelCount > 100 ? failure('too_many_channels', 'left out') : answered('dominance', { paths, seed: 1 }),
+    dominance:
+      channelCount > 100 ? failure('too_many_channels', 'left out') : answered('dominance', { paths, seed: 1 }),
     rwa: answered('rwa', { paths }),
     prav: answered('prav', { events, options }),
   };
   const comparison = required(answered('comparison', { events, options }));
-  const totals = { conversions: comparison.rules.last.conversions.reduce((sum, each) => sum + each, 0), revenue: comparison.rules.last.value.reduce((sum, each) => sum + each, 0) };
-  const causal: TaskInput<'causal'> = { channels: events.channels, isBaseline: options.isBaseline, confidenceLevel: 0.95, totals, members, comparison, experiments: [{ channel: 5, incrementalRevenue: totals.revenue / 50, standardError: totals.revenue / 500 }] };
-  const evidence: TaskInput<'evidence'> = { paths, events, rangeStartS: (rangeStartS + rangeEndS) / 2, rangeEndS, lookbackS, preceding: 'in_events', seed: 1 };
+  const totals = {
+    conversions: comparison.rules.last.conversions.reduce((sum, each) => sum + each, 0),
+    revenue: comparison.rules.last.value.reduce((sum, each) => sum + each, 0),
+  };
+  const causal: TaskInput<'causal'> = {
+    channels: events.channels,
+    isBaseline: options.isBaseline,
+    confidenceLevel: 0.95,
+    totals,
+    members,
+    comparison,
+    experiments: [{ channel: 5, incrementalRevenue: totals.revenue / 50, standardError: totals.revenue / 500 }],
+  };
+  const evidence: TaskInput<'evidence'> = {
+    paths,
+    events,
+    rangeStartS: (rangeStartS + rangeEndS) / 2,
+    rangeEndS,
+    lookbackS,
+    preceding: 'in_events',
+    seed: 1,
+  };
   const outcomes = { ...members, causal: answered('causal', causal) };
-  const witness = { journeys: required(answered('evidence', evidence)).witness, touches: new Map<string, number>(), ...totals, baseline: new Set(events.channels.slice(0, 2)) };
-  const task = <Name extends TaskName>(label: string, name: Name, input: TaskInput<Name>): HeavyTask => [`${label}, ${channelCount} channels`, name, input as TaskInput<TaskName>];
+  const witness = {
+    journeys: required(answered('evidence', evidence)).witness,
+    touches: new Map<string, number>(),
+    ...totals,
+    baseline: new Set(events.channels.slice(0, 2)),
+  };
+  const task = <Name extends TaskName>(label: string, name: Name, input: TaskInput<Name>): HeavyTask => [
+    `${label}, ${channelCount} channels`,
+    name,
+    input as TaskInput<TaskName>,
+  ];
   return [
     ...orders.map((order) => task(`Markov ${order}`, 'markov', { paths, order })),
     task('Shapley', 'shapley', { paths }),
@@ -42,7 +74,14 @@ export function heavyTasks(eventCount: number, channelCount: number, orders: rea
     task('causal', 'causal', causal),
     task('evidence', 'evidence', evidence),
     task('scrutiny', 'scrutiny', { model: 'causal', outcomes, witness, seed: 1 }),
-    task('sensitivity', 'sensitivity', { paths, events, options, model: 'causal', weights: outcomes.causal.ok ? outcomes.causal.weights : null, seed: 1 }),
+    task('sensitivity', 'sensitivity', {
+      paths,
+      events,
+      options,
+      model: 'causal',
+      weights: outcomes.causal.ok ? outcomes.causal.weights : null,
+      seed: 1,
+    }),
   ];
 }
 

@@ -3,7 +3,9 @@ import { solveDense } from '../../compute/numerics/linear-solve.ts';
 import { spectralFunction, symmetricEigen } from '../../compute/numerics/symmetric-eigen.ts';
 import type { RunOptions } from '../../compute/run-options.ts';
 
-/** What one would write first: objects, string keys, one solve or regression per question. The yardstick of the benches. */
+/**
+ * What one would write first: objects, string keys, one solve or regression per question. The yardstick of the benches.
+ */
 
 interface Journey {
   readonly path: readonly string[];
@@ -47,7 +49,8 @@ export function obviousMarkov(journeys: readonly Journey[], channels: readonly s
       const out = [...row.values()].reduce((sum, weight) => sum + weight, 0) || 1;
       for (const [to, weight] of row) {
         const j = number.get(to);
-        if (j !== undefined && !(removed !== null && members.get(to)!.includes(removed))) matrix[i * states.length + j]! -= weight / out;
+        if (j !== undefined && !(removed !== null && members.get(to)!.includes(removed)))
+          matrix[i * states.length + j]! -= weight / out;
       }
       right[i] = (row.get('(conversion)') ?? 0) / out;
     });
@@ -58,14 +61,24 @@ export function obviousMarkov(journeys: readonly Journey[], channels: readonly s
 }
 
 /** Standard errors: the journeys dealt to 50 groups one by one, the model again without each. */
-export function obviousErrors(journeys: readonly Journey[], creditOf: (rest: readonly Journey[]) => readonly number[]): number[] {
+export function obviousErrors(
+  journeys: readonly Journey[],
+  creditOf: (rest: readonly Journey[]) => readonly number[],
+): number[] {
   const GROUPS = 50;
-  const single = journeys.flatMap(({ path, conversions, nulls }) => [...Array.from({ length: conversions }, () => ({ path, conversions: 1, nulls: 0 })), ...Array.from({ length: nulls }, () => ({ path, conversions: 0, nulls: 1 }))]);
+  const single = journeys.flatMap(({ path, conversions, nulls }) => [
+    ...Array.from({ length: conversions }, () => ({ path, conversions: 1, nulls: 0 })),
+    ...Array.from({ length: nulls }, () => ({ path, conversions: 0, nulls: 1 })),
+  ]);
   const dealt = single.map((journey) => ({ journey, group: Math.floor(Math.random() * GROUPS) }));
-  const replicates = Array.from({ length: GROUPS }, (_, group) => creditOf(dealt.filter((each) => each.group !== group).map((each) => each.journey)));
+  const replicates = Array.from({ length: GROUPS }, (_, group) =>
+    creditOf(dealt.filter((each) => each.group !== group).map((each) => each.journey)),
+  );
   return replicates[0]!.map((_, c) => {
     const mean = replicates.reduce((sum, replicate) => sum + replicate[c]!, 0) / GROUPS;
-    return Math.sqrt(((GROUPS - 1) / GROUPS) * replicates.reduce((sum, replicate) => sum + (replicate[c]! - mean) ** 2, 0));
+    return Math.sqrt(
+      ((GROUPS - 1) / GROUPS) * replicates.reduce((sum, replicate) => sum + (replicate[c]! - mean) ** 2, 0),
+    );
   });
 }
 
@@ -92,19 +105,40 @@ export function obviousRules(journeys: readonly Journey[]): readonly Map<string,
 
 /** A row of zeros and ones per path, correlations column by column, then Johnson's steps. */
 export function obviousRelativeWeights(journeys: readonly Journey[], channels: readonly string[]): number[] {
-  const rows = journeys.map(({ path, conversions, nulls }) => ({ x: channels.map((channel) => Number(path.includes(channel))), y: conversions, n: conversions + nulls }));
+  const rows = journeys.map(({ path, conversions, nulls }) => ({
+    x: channels.map((channel) => Number(path.includes(channel))),
+    y: conversions,
+    n: conversions + nulls,
+  }));
   const journeysInAll = rows.reduce((sum, { n }) => sum + n, 0);
   const columns = [...channels.map((_, c) => rows.map(({ x, n }) => [x[c]!, n] as const)), null];
-  const mean = columns.map((column) => (column === null ? rows.reduce((sum, { y }) => sum + y, 0) : column.reduce((sum, [x, n]) => sum + x * n, 0)) / journeysInAll);
+  const mean = columns.map(
+    (column) =>
+      (column === null ? rows.reduce((sum, { y }) => sum + y, 0) : column.reduce((sum, [x, n]) => sum + x * n, 0)) /
+      journeysInAll,
+  );
   const covariance = (a: number, b: number): number => {
     const [left, right] = [columns[a]!, columns[b]];
-    return left.reduce((sum, [x, n], i) => sum + (right == null ? x * rows[i]!.y : x * right[i]![0] * n), 0) / journeysInAll - mean[a]! * mean[b]!;
+    return (
+      left.reduce((sum, [x, n], i) => sum + (right == null ? x * rows[i]!.y : x * right[i]![0] * n), 0) /
+        journeysInAll -
+      mean[a]! * mean[b]!
+    );
   };
   const size = channels.length;
   const deviation = channels.map((_, c) => Math.sqrt(covariance(c, c)));
   const ofY = Math.sqrt(mean[size]! * (1 - mean[size]!));
-  const eigen = symmetricEigen(Float64Array.from({ length: size * size }, (_, e) => covariance(Math.floor(e / size), e % size) / deviation[Math.floor(e / size)]! / deviation[e % size]!), size);
-  const [root, inverse] = [spectralFunction(eigen, Math.sqrt), spectralFunction(eigen, (value) => 1 / Math.sqrt(value))];
+  const eigen = symmetricEigen(
+    Float64Array.from(
+      { length: size * size },
+      (_, e) => covariance(Math.floor(e / size), e % size) / deviation[Math.floor(e / size)]! / deviation[e % size]!,
+    ),
+    size,
+  );
+  const [root, inverse] = [
+    spectralFunction(eigen, Math.sqrt),
+    spectralFunction(eigen, (value) => 1 / Math.sqrt(value)),
+  ];
   const r = channels.map((_, c) => covariance(c, size) / deviation[c]! / ofY);
   const beta = channels.map((_, a) => channels.reduce((sum, __, b) => sum + inverse[a * size + b]! * r[b]!, 0));
   return channels.map((_, a) => channels.reduce((sum, __, b) => sum + (root[a * size + b]! * beta[b]!) ** 2, 0));
@@ -137,8 +171,10 @@ export function obviousDominance(journeys: readonly Journey[], channels: readonl
       present.forEach((there, j) => there && (pairs[i * size + j]! += conversions + nulls));
     });
   }
-  const covariance = (i: number, j: number): number => pairs[i * size + j]! / weight - (pairs[i * size + i]! / weight) * (pairs[j * size + j]! / weight);
-  const toOutcome = (i: number): number => withOutcome[i]! / weight - (pairs[i * size + i]! / weight) * (converted / weight);
+  const covariance = (i: number, j: number): number =>
+    pairs[i * size + j]! / weight - (pairs[i * size + i]! / weight) * (pairs[j * size + j]! / weight);
+  const toOutcome = (i: number): number =>
+    withOutcome[i]! / weight - (pairs[i * size + i]! / weight) * (converted / weight);
   const spread = (converted / weight) * (1 - converted / weight);
   const r2 = Float64Array.from({ length: 2 ** size }, (_, code) => {
     const subset = channels.map((__, i) => i).filter((i) => (code >> i) & 1);
@@ -160,15 +196,24 @@ export function obviousDominance(journeys: readonly Journey[], channels: readonl
 }
 
 /** κ by filtering each user's events anew for each touch, and the whole of it again for each jackknife group. */
-export function obviousKappas({ channels, userStart, userHash, timeS, channel, conversion }: EventTable, { isBaseline, horizonS: H, gapS: g, placeboWindowS: w, groups, observedUntilS }: RunOptions): number[] {
+export function obviousKappas(
+  { channels, userStart, userHash, timeS, channel, conversion }: EventTable,
+  { isBaseline, horizonS: H, gapS: g, placeboWindowS: w, groups, observedUntilS }: RunOptions,
+): number[] {
   const users = Array.from({ length: userHash.length }, (_, u) =>
     Array.from({ length: userStart[u + 1]! - userStart[u]! }, (__, k) => {
       const i = userStart[u]! + k;
-      return { t: timeS[i]!, channel: channels[channel[i]!] ?? '', converts: conversion[i] === 1, unpaid: conversion[i] === 0 && isBaseline[channel[i]!] === 1 };
+      return {
+        t: timeS[i]!,
+        channel: channels[channel[i]!] ?? '',
+        converts: conversion[i] === 1,
+        unpaid: conversion[i] === 0 && isBaseline[channel[i]!] === 1,
+      };
     }),
   );
   const last = observedUntilS - H;
-  const overlap = (from: number, to: number, first: number): number => Math.max(0, Math.min(to, last) - Math.max(from, first));
+  const overlap = (from: number, to: number, first: number): number =>
+    Math.max(0, Math.min(to, last) - Math.max(from, first));
   const kappaOf = (kept: typeof users): number => {
     let [time, yTime, vTime, n, y, v] = [0, 0, 0, 0, 0, 0];
     for (const events of kept) {
@@ -184,5 +229,8 @@ export function obviousKappas({ channels, userStart, userHash, timeS, channel, c
     }
     return Math.max(0, (y - (n * yTime) / time) / (v - (n * vTime) / time));
   };
-  return [kappaOf(users), ...Array.from({ length: groups }, (_, group) => kappaOf(users.filter((__, u) => userHash[u]! % groups !== group)))];
+  return [
+    kappaOf(users),
+    ...Array.from({ length: groups }, (_, group) => kappaOf(users.filter((__, u) => userHash[u]! % groups !== group))),
+  ];
 }

@@ -1,6 +1,6 @@
 /**
- * PRAV and the causal model through the pool: `node --import ./processes/typescript-hook.mjs bench/compute/prav.ts [events …]`
- * First ours against the obvious implementation (of κ and its jackknife only) on 200,000 events.
+ * PRAV and the causal model through the pool: `node --import ./processes/typescript-hook.mjs bench/compute/prav.ts
+ * [events …]` First ours against the obvious implementation (of κ and its jackknife only) on 200,000 events.
  */
 import { createComputePool } from '../../compute/pool.ts';
 import { runTask } from '../../compute/tasks.ts';
@@ -13,7 +13,11 @@ const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1_3
 
 const few = syntheticEvents(200_000, CHANNELS, 1);
 say(`${few.timeS.length} events`);
-sayRatio('PRAV (obvious: κ alone)', bestOfMs(3, () => runTask('prav', { events: few, options: wholeRange(few) }, () => undefined)), bestOfMs(1, () => obviousKappas(few, wholeRange(few))));
+sayRatio(
+  'PRAV (obvious: κ alone)',
+  bestOfMs(3, () => runTask('prav', { events: few, options: wholeRange(few) }, () => undefined)),
+  bestOfMs(1, () => obviousKappas(few, wholeRange(few))),
+);
 
 const pool = createComputePool({ threads: 2 });
 await pool.warm();
@@ -36,7 +40,15 @@ for (const size of sizes) {
     sayTime(`all members, run ${run}`, performance.now() - begin);
     const combine = performance.now();
     const totals = { conversions: prav.rangeConversions, revenue: prav.rangeRevenue };
-    const causal = await pool.run('causal', { channels: events.channels, isBaseline: options.isBaseline, confidenceLevel: 0.95, totals, members: { markov, shapley, dominance, rwa, prav }, comparison, experiments: [] });
+    const causal = await pool.run('causal', {
+      channels: events.channels,
+      isBaseline: options.isBaseline,
+      confidenceLevel: 0.95,
+      totals,
+      members: { markov, shapley, dominance, rwa, prav },
+      comparison,
+      experiments: [],
+    });
     if (!causal.ok) throw new Error(causal.message);
     sayTime('  then causal', performance.now() - combine);
   }

@@ -15,7 +15,10 @@ export const sayTime = (name: string, ms: number): void => say(`${name.padEnd(34
 
 /** One comparison in the same run on the same data. */
 export function sayRatio(name: string, oursMs: number, obviousMs: number): void {
-  say(`${name.padEnd(34)} ${oursMs.toFixed(1).padStart(9)} ms   obvious ${obviousMs.toFixed(1).padStart(9)} ms   ${(obviousMs / oursMs).toFixed(1)}×`);
+  say(
+    `${name.padEnd(34)} ${oursMs.toFixed(1).padStart(9)} ms   obvious ${obviousMs.toFixed(1).padStart(9)} ms   ` +
+      `${(obviousMs / oursMs).toFixed(1)}×`,
+  );
 }
 
 export const sayMemory = (): void => say(`peak memory ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MB`);

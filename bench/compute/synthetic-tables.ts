@@ -4,13 +4,15 @@ import { seededRandom } from '../../compute/numerics/random.ts';
 import { DAY_S, DEFAULT_RUN_PARAMETERS } from '../../compute/run-options.ts';
 import type { RunOptions } from '../../compute/run-options.ts';
 
-const names = (channels: number): string[] => Array.from({ length: channels }, (_, c) => (c < 2 ? ['direct', 'organic'][c]! : `paid_${c}`));
+const names = (channels: number): string[] =>
+  Array.from({ length: channels }, (_, c) => (c < 2 ? ['direct', 'organic'][c]! : `paid_${c}`));
 
 /** Paths of 1 to 30 touches (mean about 6), popular channels more often, 4 % of journeys convert. Paths may repeat. */
 export function syntheticPaths(paths: number, channels: number, seed: number): PathTable {
   const random = seededRandom(seed);
   const offsets = sharedUint32(paths + 1);
-  for (let p = 0; p < paths; p++) offsets[p + 1] = offsets[p]! + 1 + Math.min(29, Math.floor(-5.5 * Math.log(1 - random())));
+  for (let p = 0; p < paths; p++)
+    offsets[p + 1] = offsets[p]! + 1 + Math.min(29, Math.floor(-5.5 * Math.log(1 - random())));
   const steps = sharedUint16(offsets[paths]!);
   for (let i = 0; i < steps.length; i++) steps[i] = Math.floor(random() ** 1.7 * channels);
   const conversions = sharedFloat64(paths);
@@ -28,7 +30,8 @@ export function syntheticPaths(paths: number, channels: number, seed: number): P
 export function syntheticEvents(events: number, channels: number, seed: number): EventTable {
   const random = seededRandom(seed);
   const starts = [0];
-  for (let end = 0; end < events; starts.push(end)) end = Math.min(events, end + 1 + Math.floor(-7.9 * Math.log(1 - random())));
+  for (let end = 0; end < events; starts.push(end))
+    end = Math.min(events, end + 1 + Math.floor(-7.9 * Math.log(1 - random())));
   const users = starts.length - 1;
   const userStart = sharedUint32(users + 1);
   userStart.set(starts);

@@ -12,7 +12,8 @@ const pool = createComputePool({ threads: THREADS });
 const paths = syntheticPaths(200, 5, 1);
 
 async function residentAfterRound(): Promise<number> {
-  for (let done = 0; done < TASKS; done += THREADS) await Promise.all(Array.from({ length: THREADS }, () => pool.run('shapley', { paths })));
+  for (let done = 0; done < TASKS; done += THREADS)
+    await Promise.all(Array.from({ length: THREADS }, () => pool.run('shapley', { paths })));
   return process.memoryUsage.rss();
 }
 
@@ -23,4 +24,8 @@ let after = before;
 for (let round = 0; round < ROUNDS; round += 1) after = await residentAfterRound();
 await pool.close();
 const perTask = (after - before) / (ROUNDS * TASKS);
-process.stdout.write(`${Math.round(before / 1024 ** 2)} to ${Math.round(after / 1024 ** 2)} MiB resident over ${ROUNDS * TASKS} tasks: ${perTask.toFixed(0)} bytes each (at most ${MOST_BYTES_PER_TASK}: ${perTask <= MOST_BYTES_PER_TASK ? 'met' : 'MISSED'})\n`);
+process.stdout.write(
+  `${Math.round(before / 1024 ** 2)} to ${Math.round(after / 1024 ** 2)} MiB resident over ${ROUNDS * TASKS} tasks: ` +
+    `${perTask.toFixed(0)} bytes each (at most ${MOST_BYTES_PER_TASK}: ` +
+    `${perTask <= MOST_BYTES_PER_TASK ? 'met' : 'MISSED'})\n`,
+);

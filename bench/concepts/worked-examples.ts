@@ -7,16 +7,29 @@ import type { EventRow, PathRow } from '../../test/compute/reference-data.ts';
 import { figures } from '../../test/compute/run-in-thread.ts';
 
 const cellsOf = (file: string): string[][] =>
-  readFileSync(new URL(`../../docs/concepts/${file}`, import.meta.url), 'utf8').trimEnd().split('\n').slice(1).map((line) => line.split(','));
+  readFileSync(new URL(`../../docs/concepts/${file}`, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(','));
 
 /** Rows of docs/concepts/journeys.csv: six paths over three channels. */
 export const journeyRows = (): PathRow[] =>
-  cellsOf('journeys.csv').map(([path, conversions, value, nulls]) => ({ path: path!.split(' > '), conversions: Number(conversions), value: Number(value), nulls: Number(nulls) }));
+  cellsOf('journeys.csv').map(([path, conversions, value, nulls]) => ({
+    path: path!.split(' > '),
+    conversions: Number(conversions),
+    value: Number(value),
+    nulls: Number(nulls),
+  }));
 
 /** Rows of docs/concepts/visits.csv: 250 users in 45 days. */
 export const visitRows = (): EventRow[] =>
   cellsOf('visits.csv').map(([user, timestamp, channel, conversion, revenue]) => ({
-    user: user!, timeS: Date.parse(timestamp!) / 1000, channel: channel!, conversion: conversion === '1', value: Number(revenue),
+    user: user!,
+    timeS: Date.parse(timestamp!) / 1000,
+    channel: channel!,
+    conversion: conversion === '1',
+    value: Number(revenue),
   }));
 
 /** What the four path models and the comparison rules say of journeys.csv. */
@@ -50,7 +63,15 @@ function everyModel(rows: readonly EventRow[], events: EventTable) {
   const members = { ...pathModels(paths), prav: figures('prav', { events, options }) };
   const totals = { conversions: events.value.length, revenue: events.value.reduce((sum, value) => sum + value, 0) };
   const { isBaseline, confidenceLevel } = options;
-  const causal = figures('causal', { channels: events.channels, isBaseline, confidenceLevel, totals, members, comparison, experiments: [] });
+  const causal = figures('causal', {
+    channels: events.channels,
+    isBaseline,
+    confidenceLevel,
+    totals,
+    members,
+    comparison,
+    experiments: [],
+  });
   return { rows, events, options, totals, channels: events.channels, isBaseline, comparison, ...members, causal };
 }
 
@@ -67,7 +88,10 @@ export const sampleExample = () => {
 };
 
 /** Share of the journeys that go from a state of the first-order chain to another; equal neighbours count once. */
-export function transitionsOf(rows: readonly PathRow[], channels: readonly string[]): (from: string, to: string) => number {
+export function transitionsOf(
+  rows: readonly PathRow[],
+  channels: readonly string[],
+): (from: string, to: string) => number {
   const flows = new Map<string, number>();
   const add = (from: string, to: string, weight: number): void => {
     for (const key of [`${from} ${to}`, from]) flows.set(key, (flows.get(key) ?? 0) + weight);
@@ -87,7 +111,10 @@ function subsetsOf(rows: readonly PathRow[], channels: readonly string[]): numbe
   const { between, withConversion } = correlationsOf(rows, channels);
   return Array.from({ length: 2 ** channels.length }, (_, code) => {
     const members = channels.flatMap((_, i) => ((code >> i) & 1 ? [i] : []));
-    return explainedBy(members.map((a) => members.map((b) => between[a * channels.length + b]!)), members.map((a) => withConversion[a]!));
+    return explainedBy(
+      members.map((a) => members.map((b) => between[a * channels.length + b]!)),
+      members.map((a) => withConversion[a]!),
+    );
   });
 }
 
@@ -112,22 +139,45 @@ function counterpartsOf(rows: readonly PathRow[], channels: readonly string[]) {
   const eigen = symmetricEigen(between, size, () => undefined);
   const root = spectralFunction(eigen, Math.sqrt);
   const inverse = spectralFunction(eigen, (value) => 1 / Math.sqrt(value));
-  const beta = Array.from({ length: size }, (_, k) => withConversion.reduce((sum, r, j) => sum + inverse[k * size + j]! * r, 0));
+  const beta = Array.from({ length: size }, (_, k) =>
+    withConversion.reduce((sum, r, j) => sum + inverse[k * size + j]! * r, 0),
+  );
   return { between, withConversion, root, beta };
 }
 
-/** Correlations among the presence of the channels (row-major), and of each with conversion: (n·n_ab − n_a·n_b) / √(n_a(n − n_a)·n_b(n − n_b)). */
+/**
+ * Correlations among the presence of the channels (row-major), and of each with conversion: (n·n_ab − n_a·n_b) /
+ * √(n_a(n − n_a)·n_b(n − n_b)).
+ */
 function correlationsOf(rows: readonly PathRow[], channels: readonly string[]) {
-  const count = (where: (row: PathRow) => boolean, of = (row: PathRow) => row.conversions + row.nulls): number => rows.filter(where).reduce((sum, row) => sum + of(row), 0);
+  const count = (where: (row: PathRow) => boolean, of = (row: PathRow) => row.conversions + row.nulls): number =>
+    rows.filter(where).reduce((sum, row) => sum + of(row), 0);
   const all = count(() => true);
-  const correlation = (a: number, b: number, both: number): number => (all * both - a * b) / Math.sqrt(a * (all - a) * b * (all - b));
+  const correlation = (a: number, b: number, both: number): number =>
+    (all * both - a * b) / Math.sqrt(a * (all - a) * b * (all - b));
   const present = channels.map((channel) => count(({ path }) => path.includes(channel)));
-  const converted = count(() => true, (row) => row.conversions);
+  const converted = count(
+    () => true,
+    (row) => row.conversions,
+  );
   return {
     between: Float64Array.from({ length: channels.length ** 2 }, (_, i) => {
       const [a, b] = [Math.floor(i / channels.length), i % channels.length];
-      return correlation(present[a]!, present[b]!, count(({ path }) => path.includes(channels[a]!) && path.includes(channels[b]!)));
+      return correlation(
+        present[a]!,
+        present[b]!,
+        count(({ path }) => path.includes(channels[a]!) && path.includes(channels[b]!)),
+      );
     }),
-    withConversion: channels.map((channel, c) => correlation(present[c]!, converted, count(({ path }) => path.includes(channel), (row) => row.conversions))),
+    withConversion: channels.map((channel, c) =>
+      correlation(
+        present[c]!,
+        converted,
+        count(
+          ({ path }) => path.includes(channel),
+          (row) => row.conversions,
+        ),
+      ),
+    ),
   };
 }

@@ -1,8 +1,8 @@
-// What ten accounts that ask for all the analyses they may do to a neighbour who asks for one: the service in one process,
-// each of the ten with a source of its own and as many analyses running and waiting as it may have, live ones and, in the
-// sandbox, ones that ask to be slow. Whenever one of theirs ends, they ask for the next.
-//   npm run bench door/fair-analyses [touchpoints of each of the ten, default 300000] [accounts, default 10]
-// Ends with 1 where the neighbour waits for longer than four times its quiet time and two seconds.
+// What ten accounts that ask for all the analyses they may do to a neighbour who asks for one: the service in one
+// process, each of the ten with a source of its own and as many analyses running and waiting as it may have, live ones
+// and, in the sandbox, ones that ask to be slow. Whenever one of theirs ends, they ask for the next. npm run bench
+// door/fair-analyses [touchpoints of each of the ten, default 300000] [accounts, default 10] Ends with 1 where the
+// neighbour waits for longer than four times its quiet time and two seconds.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -42,17 +42,36 @@ const [touchFile, orderFile] = [join(folder, 'touchpoints.csv'), join(folder, 'o
 await writeTouchpoints(touchFile, touchpoints);
 await writeConversions(orderFile, touchpoints);
 const shop = await generateShop({ directory: join(folder, 'shop'), seed: 1, endDate, users: SHOPPERS });
-const settings = { LIFTGRAPH_DATA_DIR: join(folder, 'data'), PORT: String(PORT), LOG_LEVEL: 'fatal', RATE_LIMITS: 'register=1000000,discovery=1000000,sandbox=1000000' };
+const settings = {
+  LIFTGRAPH_DATA_DIR: join(folder, 'data'),
+  PORT: String(PORT),
+  LOG_LEVEL: 'fatal',
+  RATE_LIMITS: 'register=1000000,discovery=1000000,sandbox=1000000',
+};
 const running = await startAll(loadConfig(settings), createLogger({ level: 'fatal', format: 'json' }));
 const over = new AbortController();
 const counts = new Map<string, number>();
 try {
   const neighbour = await register();
-  const source = String((await post('/data-sources/connect', { type: 'csv_upload', credentials: { content: readFileSync(shop.events, 'utf8') } }, neighbour)).body['data_source_id']);
+  const source = String(
+    (
+      await post(
+        '/data-sources/connect',
+        { type: 'csv_upload', credentials: { content: readFileSync(shop.events, 'utf8') } },
+        neighbour,
+      )
+    ).body['data_source_id'],
+  );
   const ask = async (): Promise<number> => {
     const beganMs = performance.now();
-    const { status, body } = await post('/attribution', { data_source_id: source, date_range: [startDate, endDate] }, neighbour, { prefer: `wait=${GIVE_UP_S}` });
-    if (body['status'] !== 'completed') console.log(`the neighbour got ${status} ${JSON.stringify(body).slice(0, 200)}`);
+    const { status, body } = await post(
+      '/attribution',
+      { data_source_id: source, date_range: [startDate, endDate] },
+      neighbour,
+      { prefer: `wait=${GIVE_UP_S}` },
+    );
+    if (body['status'] !== 'completed')
+      console.log(`the neighbour got ${status} ${JSON.stringify(body).slice(0, 200)}`);
     const tookMs = performance.now() - beganMs;
     const { elapsed_ms: runMs = 0 } = (body['diagnostics'] ?? {}) as { readonly elapsed_ms?: number };
     console.log(`the neighbour waited ${tookMs.toFixed(0)} ms, ${runMs} of them while it ran`);
@@ -64,10 +83,21 @@ try {
   const crowd = await Promise.all(Array.from({ length: ACCOUNTS }, register));
   const sources: string[] = [];
   for (const key of crowd) sources.push(await largeSource(key));
-  const testKeys = await Promise.all(crowd.map(async (key) => ((await post('/keys', {}, key)).body['test'] as { readonly key: string }).key));
+  const testKeys = await Promise.all(
+    crowd.map(async (key) => ((await post('/keys', {}, key)).body['test'] as { readonly key: string }).key),
+  );
   const load = [
-    ...crowd.map((key, index) => keepAsking('live', key, { data_source_id: sources[index], date_range: LARGE_RANGE }, {})),
-    ...testKeys.map((key) => keepAsking('sandbox', key, { data_source_id: 'ds_sandbox_shopify', date_range: ['2026-06-01', '2026-07-31'] }, { 'svc-sandbox-delay': '30000' })),
+    ...crowd.map((key, index) =>
+      keepAsking('live', key, { data_source_id: sources[index], date_range: LARGE_RANGE }, {}),
+    ),
+    ...testKeys.map((key) =>
+      keepAsking(
+        'sandbox',
+        key,
+        { data_source_id: 'ds_sandbox_shopify', date_range: ['2026-06-01', '2026-07-31'] },
+        { 'svc-sandbox-delay': '30000' },
+      ),
+    ),
   ];
   await sleep(10_000);
   const crowded = await neighbours(ask, PAUSE_MS);
@@ -75,9 +105,17 @@ try {
 
   const [quietMs, worstMs] = [quantile(quiet, 0.5), quantile(crowded, 1)];
   const barMs = 4 * quietMs + 2_000;
-  console.log(`${ACCOUNTS} accounts, ${touchpoints} touchpoints each; accepted of theirs: ${[...counts].map(([what, count]) => `${what} ${count}`).join(', ')}`);
-  console.log(`the neighbour's analysis, quiet     median ${quietMs.toFixed(0)} ms, worst ${quantile(quiet, 1).toFixed(0)} ms`);
-  console.log(`… while they ask for all they may    median ${quantile(crowded, 0.5).toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms (bar: ${barMs.toFixed(0)} ms)`);
+  console.log(
+    `${ACCOUNTS} accounts, ${touchpoints} touchpoints each; accepted of theirs: ` +
+      `${[...counts].map(([what, count]) => `${what} ${count}`).join(', ')}`,
+  );
+  console.log(
+    `the neighbour's analysis, quiet     median ${quietMs.toFixed(0)} ms, worst ${quantile(quiet, 1).toFixed(0)} ms`,
+  );
+  console.log(
+    `… while they ask for all they may    median ${quantile(crowded, 0.5).toFixed(0)} ms, worst ` +
+      `${worstMs.toFixed(0)} ms (bar: ${barMs.toFixed(0)} ms)`,
+  );
   process.exitCode = worstMs <= barMs ? 0 : 1;
   await Promise.all(load);
 } finally {
@@ -100,14 +138,18 @@ async function neighbours(ask: () => Promise<number>, pauseMs: number): Promise<
 async function keepAsking(what: string, key: string, request: unknown, headers: Record<string, string>): Promise<void> {
   while (!over.signal.aborted) {
     // A busy service may close a connection that was idle just when it is used again.
-    const { status } = await post('/attribution', request, key, { prefer: 'respond-async', ...headers }).catch(() => ({ status: 0 }));
+    const { status } = await post('/attribution', request, key, { prefer: 'respond-async', ...headers }).catch(() => ({
+      status: 0,
+    }));
     if (status >= 200 && status < 300) counts.set(what, (counts.get(what) ?? 0) + 1);
     else await sleep(REFUSED_PAUSE_MS);
   }
 }
 
 async function largeSource(key: string): Promise<string> {
-  const id = String((await post('/data-sources/connect', { type: 'csv_upload', credentials: {} }, key)).body['data_source_id']);
+  const id = String(
+    (await post('/data-sources/connect', { type: 'csv_upload', credentials: {} }, key)).body['data_source_id'],
+  );
   for (const file of [touchFile, orderFile]) {
     const response = await fetch(`http://127.0.0.1:${PORT}/v1/data-sources/${id}/records`, {
       method: 'POST',
@@ -122,13 +164,22 @@ async function largeSource(key: string): Promise<string> {
 }
 
 async function register(): Promise<string> {
-  return String((await post('/agents/register', { name: `bench-${randomUUID().slice(0, 8)}`, operator_id: randomUUID() })).body['api_key']);
+  return String(
+    (await post('/agents/register', { name: `bench-${randomUUID().slice(0, 8)}`, operator_id: randomUUID() })).body[
+      'api_key'
+    ],
+  );
 }
 
 async function post(path: string, body: unknown, key?: string, headers: Record<string, string> = {}): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${PORT}/v1${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-nonce': randomUUID(), ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    headers: {
+      'content-type': 'application/json',
+      'x-nonce': randomUUID(),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
     body: JSON.stringify(body),
   });
   return { status: response.status, body: (await response.json()) as Answer['body'] };

@@ -34,7 +34,7 @@ function judge(what: string, { status, text }: Told, expected: number, says?: Re
 function fill(file: string): void {
   const descriptor = openSync(file, 'w');
   try {
-    for (const block = Buffer.alloc(1 << 20); ; ) writeSync(descriptor, block);
+    for (const block = Buffer.alloc(1 << 20); ;) writeSync(descriptor, block);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   } finally {
@@ -89,7 +89,10 @@ try {
   service = Service.spawn({ env });
   const outcome = await Promise.race([
     service.ended.then(({ stdout, stderr }) => stdout + stderr),
-    service.printed(/ is up(?: at|:) .*\n/).then(() => service.stdout, () => service.stdout + service.stderr),
+    service.printed(/ is up(?: at|:) .*\n/).then(
+      () => service.stdout,
+      () => service.stdout + service.stderr,
+    ),
     sleep(START_MS, 'neither up nor over', { ref: false }),
   ]);
   const said = outcome.trim().split('\n').slice(-3).join('\n  ').slice(-600);

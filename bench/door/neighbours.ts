@@ -167,7 +167,10 @@ try {
   isWatched = false;
   const samples = await memory;
   const most = Math.max(...samples);
-  const shown = samples.filter((_, place) => place % 10 === 0).map((mib) => mib.toFixed(0)).join(' ');
+  const shown = samples
+    .filter((_, place) => place % 10 === 0)
+    .map((mib) => mib.toFixed(0))
+    .join(' ');
   print(`memory of all processes: most ${most.toFixed(0)} MiB ${verdict(most <= 2_048, 'at most 2048')}`);
   print(`  each ten seconds: ${shown} MiB`);
   print(`SIGTERM: ${(stoppedMs / 1_000).toFixed(1)} s ${verdict(stoppedMs <= 20_000, 'at most 20')}`);

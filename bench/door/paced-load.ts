@@ -24,9 +24,15 @@ const TICK_MS = 2;
 
 /**
  * Sends requests at an even rate whatever comes back, so that a slow answer does not slow the load down and its wait is
- * counted for those behind it, too (an open system; autocannon sends a second's worth at once and then waits for the next).
+ * counted for those behind it, too (an open system; autocannon sends a second's worth at once and then waits for the
+ * next).
  */
-export async function pacedLoad(request: PacedRequest, perSecond: number, seconds: number, maxSockets: number): Promise<PacedResult> {
+export async function pacedLoad(
+  request: PacedRequest,
+  perSecond: number,
+  seconds: number,
+  maxSockets: number,
+): Promise<PacedResult> {
   const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets });
   const latencies: number[] = [];
   let slowestRefusalMs = 0;
@@ -41,8 +47,12 @@ export async function pacedLoad(request: PacedRequest, perSecond: number, second
     if (outcome === 'non2xx') slowestRefusalMs = Math.max(slowestRefusalMs, latencyMs);
   };
   const total = Math.round(perSecond * seconds);
-  for (let sent = 0; sent < total; ) {
-    for (const dueCount = Math.min(total, ((performance.now() - startMs) / 1000) * perSecond); sent < dueCount; sent += 1) {
+  for (let sent = 0; sent < total;) {
+    for (
+      const dueCount = Math.min(total, ((performance.now() - startMs) / 1000) * perSecond);
+      sent < dueCount;
+      sent += 1
+    ) {
       const answered = sendOne(startMs + (sent / perSecond) * 1000).finally(() => underWay.delete(answered));
       underWay.add(answered);
     }
@@ -52,8 +62,14 @@ export async function pacedLoad(request: PacedRequest, perSecond: number, second
   const duration = (performance.now() - startMs) / 1000;
   agent.destroy();
   const sorted = latencies.toSorted((one, other) => one - other);
-  const at = (share: number): number => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
-  return { ...counts, duration, latency: { p50: at(0.5), p99: at(0.99), max: at(1) }, slowestRefusalMs: Math.round(slowestRefusalMs) };
+  const at = (share: number): number =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+  return {
+    ...counts,
+    duration,
+    latency: { p50: at(0.5), p99: at(0.99), max: at(1) },
+    slowestRefusalMs: Math.round(slowestRefusalMs),
+  };
 }
 
 function send({ url, method, headers, body }: PacedRequest, agent: Agent): Promise<'2xx' | 'non2xx' | 'errors'> {

@@ -6,23 +6,38 @@ import Koa from 'koa';
 import { Pool, type PoolClient } from 'pg';
 
 // What the service is measured against, as a process of its own: Koa that answers a GET with 200 bytes of JSON, and a
-// POST by one committed insert. GET /admission also asks the database once, as any door must that counts calls for several
-// processes. GET /promises also keeps the promises that a read of the service keeps, and nothing else:
-// it asks the database once who is calling and how often, and reads a row in a transaction that row level security is set
-// for. POST /promises does so for a write: one question counts the call and takes its nonce and its idempotency key, one
-// transaction that row level security is set for stores the row, its line in the audit log, its event, and the answer that
-// a retry gets. Prints where it listens. DATABASE_URL names the server.
+// POST by one committed insert. GET /admission also asks the database once, as any door must that counts calls for
+// several processes. GET /promises also keeps the promises that a read of the service keeps, and nothing else: it asks
+// the database once who is calling and how often, and reads a row in a transaction that row level security is set for.
+// POST /promises does so for a write: one question counts the call and takes its nonce and its idempotency key, one
+// transaction that row level security is set for stores the row, its line in the audit log, its event, and the answer
+// that a retry gets. Prints where it listens. DATABASE_URL names the server.
 const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: 16 });
 await pool.query('create table if not exists plain_rows (id uuid primary key, body jsonb not null)');
-await pool.query('create unlogged table if not exists plain_calls (subject text primary key, calls bigint not null) with (fillfactor = 50)');
-await pool.query('create table if not exists plain_nonces (nonce text primary key, at timestamptz not null default now())');
-await pool.query('create table if not exists plain_claims (key text primary key, fingerprint bytea not null, answer jsonb)');
-await pool.query('create table if not exists plain_log (id bigint generated always as identity primary key, entry jsonb not null)');
-const COUNT_CALL = { name: 'count', text: `insert into plain_calls as c values ('a', 1) on conflict (subject) do update set calls = c.calls + 1 returning calls` };
+await pool.query(
+  'create unlogged table if not exists plain_calls (subject text primary key, calls bigint not null) with ' +
+    '(fillfactor = 50)',
+);
+await pool.query(
+  'create table if not exists plain_nonces (nonce text primary key, at timestamptz not null default now())',
+);
+await pool.query(
+  'create table if not exists plain_claims (key text primary key, fingerprint bytea not null, answer jsonb)',
+);
+await pool.query(
+  'create table if not exists plain_log (id bigint generated always as identity primary key, entry jsonb not null)',
+);
+const COUNT_CALL = {
+  name: 'count',
+  text:
+    `insert into plain_calls as c values ('a', 1) on conflict (subject) do update set calls = c.calls + 1 ` +
+    `returning calls`,
+};
 const READ_ROW = { name: 'read', text: 'select * from plain_calls where subject = $1', values: ['a'] };
 const ADMIT_WRITE = {
   name: 'admit-write',
-  text: `with counted as (insert into plain_calls as c values ('a', 1) on conflict (subject) do update set calls = c.calls + 1 returning calls),
+  text: `with counted as (insert into plain_calls as c values ('a', 1) on conflict (subject) do update
+    set calls = c.calls + 1 returning calls),
     taken as (insert into plain_nonces (nonce) values ($1) on conflict do nothing returning 1),
     claimed as (insert into plain_claims (key, fingerprint) values ($2, $3) on conflict do nothing returning 1)
     select calls, (select count(*) from taken) as taken, (select count(*) from claimed) as claimed from counted`,
@@ -56,7 +71,8 @@ app.use(async (http) => {
     for await (const chunk of http.req as AsyncIterable<Buffer>) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     const body = JSON.stringify(JSON.parse(text));
-    if (http.path === '/promises') await writeAsPromised(http.get('x-nonce'), http.get('svc-idempotency-key'), text, body);
+    if (http.path === '/promises')
+      await writeAsPromised(http.get('x-nonce'), http.get('svc-idempotency-key'), text, body);
     else await pool.query({ ...STORE, values: [body] });
     http.status = 201;
   } else if (http.path === '/admission') {

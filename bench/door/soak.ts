@@ -1,8 +1,7 @@
-// Whether the service stays as it is for as long as it runs: clients of every kind for as long as it is told, and the slope
-// of what it holds behind the first quarter, each minute right after a full collection (between them V8 lets garbage lie for
-// hundreds of megabytes): live objects, resident memory, files, handles and connections; and the memory of the stores that
-// it has started. Linux only.
-//   npm run bench door/soak [minutes, default 60]
+// Whether the service stays as it is for as long as it runs: clients of every kind for as long as it is told, and the
+// slope of what it holds behind the first quarter, each minute right after a full collection (between them V8 lets
+// garbage lie for hundreds of megabytes): live objects, resident memory, files, handles and connections; and the memory
+// of the stores that it has started. Linux only. npm run bench door/soak [minutes, default 60]
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,8 +21,16 @@ const WARM_SHARE = 0.25;
 const SHOPPERS = 87;
 const EVERYBODY = 'register=1000000,discovery=1000000,oauth=1000000';
 /** Metrics of the service itself that count something. */
-const COUNTS = { process_open_fds: 'files', nodejs_active_handles_total: 'handles', liftgraph_postgres_connections_open: 'connections', liftgraph_streams_open: 'streams' } as const;
-/** Programs of others: their caches fill for longer, and each connection of PostgreSQL is a process. Shown without a bar. */
+const COUNTS = {
+  process_open_fds: 'files',
+  nodejs_active_handles_total: 'handles',
+  liftgraph_postgres_connections_open: 'connections',
+  liftgraph_streams_open: 'streams',
+} as const;
+/**
+ * Programs of others: their caches fill for longer, and each connection of PostgreSQL is a process. Shown without a
+ * bar.
+ */
 const STORES = ['MiB in the engine', 'MiB in PostgreSQL'];
 const UNITS = ['MiB of objects', 'MiB resident', ...STORES, ...Object.values(COUNTS)];
 /** Growth of each in ten minutes. */
@@ -42,7 +49,10 @@ interface Answer {
 
 const folder = mkdtempSync(join(tmpdir(), 'liftgraph-soak-'));
 chmodSync(folder, 0o711);
-const service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: join(folder, 'data'), RATE_LIMITS: EVERYBODY, LOG_LEVEL: 'warn' }, nodeOptions: INSPECTABLE });
+const service = await Service.start({
+  env: { LIFTGRAPH_DATA_DIR: join(folder, 'data'), RATE_LIMITS: EVERYBODY, LOG_LEVEL: 'warn' },
+  nodeOptions: INSPECTABLE,
+});
 const endDate = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 const startDate = new Date(Date.parse(endDate) - (SHOP_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
 const counts = new Map<string, number>();
@@ -54,7 +64,12 @@ const count = (what: string): void => void counts.set(what, (counts.get(what) ??
 async function send(method: string, path: string, key?: string, body?: unknown): Promise<Answer> {
   const response = await fetch(`${service.root}${path}`, {
     method,
-    headers: { 'content-type': 'application/json', 'x-nonce': randomUUID(), 'svc-idempotency-key': randomUUID(), ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    headers: {
+      'content-type': 'application/json',
+      'x-nonce': randomUUID(),
+      'svc-idempotency-key': randomUUID(),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -65,7 +80,10 @@ async function send(method: string, path: string, key?: string, body?: unknown):
 }
 
 async function register(): Promise<{ readonly key: string; readonly agentId: string }> {
-  const { body } = await send('POST', '/v1/agents/register', undefined, { name: `soak-${randomUUID().slice(0, 8)}`, operator_id: randomUUID() });
+  const { body } = await send('POST', '/v1/agents/register', undefined, {
+    name: `soak-${randomUUID().slice(0, 8)}`,
+    operator_id: randomUUID(),
+  });
   return { key: String(body['api_key']), agentId: String(body['agent_id']) };
 }
 
@@ -73,9 +91,19 @@ async function register(): Promise<{ readonly key: string; readonly agentId: str
 async function read(): Promise<void> {
   const { key } = await register();
   while (!isOver()) {
-    for (const path of ['/v1/agents/me', '/v1/data-sources?per_page=5', '/v1/keys', '/v1/referrals', '/v1/attribution/attr_none', '/v1/nowhere']) await send('GET', path, key);
+    for (const path of [
+      '/v1/agents/me',
+      '/v1/data-sources?per_page=5',
+      '/v1/keys',
+      '/v1/referrals',
+      '/v1/attribution/attr_none',
+      '/v1/nowhere',
+    ])
+      await send('GET', path, key);
     await send('GET', '/v1/agents/me', 'svc_live_sk_000000000000000000000000');
-    await send('POST', '/graphql', key, { query: '{ dataSources(first: 3) { totalCount edges { node { id status } } } }' });
+    await send('POST', '/graphql', key, {
+      query: '{ dataSources(first: 3) { totalCount edges { node { id status } } } }',
+    });
     await sleep(50);
   }
 }
@@ -95,7 +123,11 @@ async function write(): Promise<void> {
 async function authorise(): Promise<void> {
   const { key, agentId } = await register();
   while (!isOver()) {
-    const { body } = await send('POST', '/v1/oauth/token', undefined, { grant_type: 'client_credentials', client_id: agentId, client_secret: key });
+    const { body } = await send('POST', '/v1/oauth/token', undefined, {
+      grant_type: 'client_credentials',
+      client_id: agentId,
+      client_secret: key,
+    });
     const token = String(body['access_token']);
     await send('GET', '/v1/agents/me', token);
     await send('POST', '/v1/oauth/revoke', undefined, { token, client_id: agentId, client_secret: key });
@@ -106,13 +138,34 @@ async function authorise(): Promise<void> {
 /** Analyses over and over, and listens to each analysis by both kinds of stream. */
 async function analyse(content: string): Promise<void> {
   const { key } = await register();
-  const { body } = await send('POST', '/v1/data-sources/connect', key, { type: 'csv_upload', credentials: { content } });
+  const { body } = await send('POST', '/v1/data-sources/connect', key, {
+    type: 'csv_upload',
+    credentials: { content },
+  });
   const source = String(body['data_source_id']);
   while (!isOver()) {
-    const socket = createClient({ url: `${service.root.replace('http', 'ws')}/graphql`, connectionParams: { authorization: `Bearer ${key}` }, retryAttempts: 0, lazyCloseTimeout: 0 });
+    const socket = createClient({
+      url: `${service.root.replace('http', 'ws')}/graphql`,
+      connectionParams: { authorization: `Bearer ${key}` },
+      retryAttempts: 0,
+      lazyCloseTimeout: 0,
+    });
     const ended = new Promise<void>((resolve) => socket.on('closed', () => resolve()));
-    const unsubscribe = socket.subscribe({ query: 'subscription Watch($id: ID!) { dataSourceStatus(id: $id) { sequence kind } }', variables: { id: source } }, { next: () => count('event'), error: (error) => count(`refused subscription ${JSON.stringify(error)}`), complete: () => undefined });
-    const { body: analysis } = await send('POST', '/v1/attribution', key, { data_source_id: source, date_range: [startDate, endDate] });
+    const unsubscribe = socket.subscribe(
+      {
+        query: 'subscription Watch($id: ID!) { dataSourceStatus(id: $id) { sequence kind } }',
+        variables: { id: source },
+      },
+      {
+        next: () => count('event'),
+        error: (error) => count(`refused subscription ${JSON.stringify(error)}`),
+        complete: () => undefined,
+      },
+    );
+    const { body: analysis } = await send('POST', '/v1/attribution', key, {
+      data_source_id: source,
+      date_range: [startDate, endDate],
+    });
     await send('GET', `/v1/attribution/${String(analysis['attribution_id'])}/stream`, key);
     unsubscribe();
     await socket.dispose();
@@ -127,17 +180,30 @@ async function watch(): Promise<readonly Sample[]> {
     await sleep(MINUTE_MS);
     const { liveMib, residentMib } = await memoryKept(service);
     const metrics = await (await fetch(`${service.root}/metrics`)).text();
-    const values = [liveMib, residentMib, ...storesMib(), ...Object.keys(COUNTS).map((name) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN))];
+    const values = [
+      liveMib,
+      residentMib,
+      ...storesMib(),
+      ...Object.keys(COUNTS).map((name) =>
+        Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN),
+      ),
+    ];
     samples.push({ minute: (performance.now() - startedMs) / MINUTE_MS, values });
-    process.stdout.write(`${samples.length} min: ${values.map((value, place) => `${value.toFixed(1)} ${UNITS[place]}`).join(', ')}\n`);
+    process.stdout.write(
+      `${samples.length} min: ${values.map((value, place) => `${value.toFixed(1)} ${UNITS[place]}`).join(', ')}\n`,
+    );
   }
   return samples;
 }
 
-/** What the embedded engine and all processes of the embedded PostgreSQL have of their own: pages that they share count for none. */
+/**
+ * What the embedded engine and all processes of the embedded PostgreSQL have of their own: pages that they share count
+ * for none.
+ */
 function storesMib(): readonly [engineMib: number, postgresMib: number] {
   const [engine, postgres]: [number[], number[]] = [[], []];
-  for (const { pid, name } of startedBy(service.pid)) if (pid !== service.pid) (name === 'postgres' ? postgres : engine).push(ownMib(pid));
+  for (const { pid, name } of startedBy(service.pid))
+    if (pid !== service.pid) (name === 'postgres' ? postgres : engine).push(ownMib(pid));
   return [engine.reduce((sum, each) => sum + each, 0), postgres.reduce((sum, each) => sum + each, 0)];
 }
 
@@ -153,20 +219,38 @@ function ownMib(pid: number): number {
 
 /** Median of the slopes between any two minutes (Theil 1950, Sen 1968), which single steps do not move. */
 function slopePerMinute(samples: readonly Sample[], place: number): number {
-  const slopes = samples.flatMap((one, index) => samples.slice(index + 1).map((other) => (other.values[place]! - one.values[place]!) / (other.minute - one.minute))).toSorted((one, other) => one - other);
+  const slopes = samples
+    .flatMap((one, index) =>
+      samples
+        .slice(index + 1)
+        .map((other) => (other.values[place]! - one.values[place]!) / (other.minute - one.minute)),
+    )
+    .toSorted((one, other) => one - other);
   return slopes[Math.floor(slopes.length / 2)] ?? Number.NaN;
 }
 
 try {
   const files = await generateShop({ directory: join(folder, 'shop'), seed: 1, endDate, users: SHOPPERS });
   const content = readFileSync(files.events, 'utf8');
-  const [samples] = await Promise.all([watch(), ...Array.from({ length: 4 }, read), ...Array.from({ length: 2 }, write), authorise(), analyse(content)]);
+  const [samples] = await Promise.all([
+    watch(),
+    ...Array.from({ length: 4 }, read),
+    ...Array.from({ length: 2 }, write),
+    authorise(),
+    analyse(content),
+  ]);
   const settled = samples.filter(({ minute }) => minute > minutes * WARM_SHARE);
-  process.stdout.write(`${minutes} min, answers by status, and events: ${[...counts].map(([status, number]) => `${status} ${number}`).join(', ')}\n`);
+  process.stdout.write(
+    `${minutes} min, answers by status, and events: ` +
+      `${[...counts].map(([status, number]) => `${status} ${number}`).join(', ')}\n`,
+  );
   for (const [place, unit] of UNITS.entries()) {
     const growth = slopePerMinute(settled, place) * 10;
     const verdict = STORES.includes(unit) ? '' : ` (at most ${BAR}: ${growth <= BAR ? 'met' : 'MISSED'})`;
-    process.stdout.write(`${unit}: ${settled[0]!.values[place]!.toFixed(1)} to ${settled.at(-1)!.values[place]!.toFixed(1)}, ${growth.toFixed(2)} in ten minutes${verdict}\n`);
+    process.stdout.write(
+      `${unit}: ${settled[0]!.values[place]!.toFixed(1)} to ${settled.at(-1)!.values[place]!.toFixed(1)}, ` +
+        `${growth.toFixed(2)} in ten minutes${verdict}\n`,
+    );
   }
 } finally {
   await service.stop();

@@ -14,8 +14,16 @@ export interface StartedProgram {
  * @param program relative to this file
  * @param options of Node itself
  */
-export async function startProgram(program: string, env: Readonly<Record<string, string>>, options: readonly string[] = []): Promise<StartedProgram> {
-  const child: ChildProcess = spawn(process.execPath, [...options, '--import', HOOK, fileURLToPath(new URL(program, import.meta.url))], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+export async function startProgram(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  options: readonly string[] = [],
+): Promise<StartedProgram> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...options, '--import', HOOK, fileURLToPath(new URL(program, import.meta.url))],
+    { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const root = await new Promise<string>((resolve, reject) => {
     let output = '';

@@ -20,15 +20,32 @@ async function cpuPerCallMs(call: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000 / OPERATIONS;
 }
 
-async function compare(client: GraphClient, schema: GraphQLSchema, name: string, variables: Record<string, unknown>): Promise<void> {
+async function compare(
+  client: GraphClient,
+  schema: GraphQLSchema,
+  name: string,
+  variables: Record<string, unknown>,
+): Promise<void> {
   const document: DocumentNode = client.document(name);
-  const direct = await cpuPerCallMs(async () => execute({ schema, document, variableValues: variables, contextValue: callerContext() }));
+  const direct = await cpuPerCallMs(async () =>
+    execute({ schema, document, variableValues: variables, contextValue: callerContext() }),
+  );
   const through = await cpuPerCallMs(() => client.execute(name, variables, callerContext()));
-  print(`${name}: direct ${direct.toFixed(3)} ms, through the gateway ${through.toFixed(3)} ms: × ${(through / direct).toFixed(1)}, + ${(through - direct).toFixed(3)} ms (target ≤ ${TARGET_MS} ms)`);
+  print(
+    `${name}: direct ${direct.toFixed(3)} ms, through the gateway ${through.toFixed(3)} ms: × ` +
+      `${(through / direct).toFixed(1)}, + ${(through - direct).toFixed(3)} ms (target ≤ ${TARGET_MS} ms)`,
+  );
 }
 
-async function eventsPerSecond(client: GraphClient, events: EventSource, name: string, variables: Record<string, unknown>): Promise<void> {
-  const streams = Array.from({ length: STREAMS }, () => client.subscribe(name, { ...variables, shop: 'bench' }, callerContext()));
+async function eventsPerSecond(
+  client: GraphClient,
+  events: EventSource,
+  name: string,
+  variables: Record<string, unknown>,
+): Promise<void> {
+  const streams = Array.from({ length: STREAMS }, () =>
+    client.subscribe(name, { ...variables, shop: 'bench' }, callerContext()),
+  );
   while (events.open < STREAMS) await new Promise(setImmediate);
   const started = performance.now();
   const cpu = process.cpuUsage();
@@ -36,11 +53,15 @@ async function eventsPerSecond(client: GraphClient, events: EventSource, name: s
     for (let i = 0; i < EVENTS_PER_STREAM; i += 1) await stream.next();
     await stream.return?.();
   });
-  for (let sequence = 1; sequence <= EVENTS_PER_STREAM; sequence += 1) events.publish('bench', { sequence, bookId: `b${sequence % 50}` });
+  for (let sequence = 1; sequence <= EVENTS_PER_STREAM; sequence += 1)
+    events.publish('bench', { sequence, bookId: `b${sequence % 50}` });
   await Promise.all(reading);
   const { user, system } = process.cpuUsage(cpu);
   const total = STREAMS * EVENTS_PER_STREAM;
-  print(`${name} ${JSON.stringify(variables)}: ${Math.round((total / (performance.now() - started)) * 1000)} events/s on ${STREAMS} streams, ${((user + system) / 1000 / total).toFixed(3)} ms CPU per event`);
+  print(
+    `${name} ${JSON.stringify(variables)}: ${Math.round((total / (performance.now() - started)) * 1000)} events/s on ` +
+      `${STREAMS} streams, ${((user + system) / 1000 / total).toFixed(3)} ms CPU per event`,
+  );
 }
 
 function print(line: string): void {
@@ -53,5 +74,8 @@ await compare(toy.gateway.client, books!.schema, 'Caller', {});
 await compare(toy.gateway.client, books!.schema, 'BookList', { first: 20 });
 await eventsPerSecond(toy.gateway.client, toy.events, 'BookSold', { withAuthor: false });
 await eventsPerSecond(toy.gateway.client, toy.events, 'BookSold', { withAuthor: true });
-print(`two subgraphs, Book: ${(await cpuPerCallMs(() => toy.gateway.client.execute('Book', { id: 'b1' }, callerContext()))).toFixed(3)} ms CPU`);
+print(
+  `two subgraphs, Book: ` +
+    `${(await cpuPerCallMs(() => toy.gateway.client.execute('Book', { id: 'b1' }, callerContext()))).toFixed(3)} ms CPU`,
+);
 await toy.close();

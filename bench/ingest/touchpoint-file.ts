@@ -2,7 +2,20 @@ import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 
-const CHANNELS = ['direct', 'organic_search', 'paid_search', 'brand_search', 'paid_social', 'display', 'email', 'affiliate', 'retargeting', 'referral', 'video', 'podcast'];
+const CHANNELS = [
+  'direct',
+  'organic_search',
+  'paid_search',
+  'brand_search',
+  'paid_social',
+  'display',
+  'email',
+  'affiliate',
+  'retargeting',
+  'referral',
+  'video',
+  'podcast',
+];
 const DAYS = 180;
 const START_MS = Date.UTC(2025, 0, 1);
 const LINES_PER_WRITE = 20_000;
@@ -18,7 +31,8 @@ function seeded(seed: number): () => number {
   };
 }
 
-const timeOf = (share: number): string => `${new Date(START_MS + Math.floor(share * DAYS * 86_400_000)).toISOString().slice(0, 19)}Z`;
+const timeOf = (share: number): string =>
+  `${new Date(START_MS + Math.floor(share * DAYS * 86_400_000)).toISOString().slice(0, 19)}Z`;
 
 async function writeLines(path: string, header: string, count: number, line: (index: number) => string): Promise<void> {
   const file = createWriteStream(path);
@@ -48,6 +62,11 @@ export async function writeTouchpoints(path: string, count: number): Promise<voi
 export async function writeConversions(path: string, touchpoints: number): Promise<void> {
   const random = seeded(43);
   const users = Math.ceil(touchpoints * 0.12);
-  await writeLines(path, 'order_id,user_id,timestamp,revenue,currency,new_customer', Math.ceil(touchpoints * 0.03), (index) =>
-    `o${index},u${Math.floor(random() * users)},${timeOf(random())},${(20 + random() * 200).toFixed(2)},EUR,${index % 2}`);
+  await writeLines(
+    path,
+    'order_id,user_id,timestamp,revenue,currency,new_customer',
+    Math.ceil(touchpoints * 0.03),
+    (index) =>
+      `o${index},u${Math.floor(random() * users)},${timeOf(random())},${(20 + random() * 200).toFixed(2)},EUR,${index % 2}`,
+  );
 }

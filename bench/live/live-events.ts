@@ -1,5 +1,5 @@
-// How many events reach listeners, and how soon: recorded in PostgreSQL, told by NOTIFY, through the gateway to each stream.
-//   npm run bench live/live-events [streams, default 50] [events, default 400]
+// How many events reach listeners, and how soon: recorded in PostgreSQL, told by NOTIFY, through the gateway to each
+// stream. npm run bench live/live-events [streams, default 50] [events, default 400]
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,29 +38,75 @@ const data = EVENT_CATALOGUE['attribution.completed'].example;
 
 const postgres = await startEmbeddedPostgres({ dataDir: folder, logger });
 await migrate({ ownerUrl: postgres.ownerUrl, owners: [pubSubOwner, eventsOwner] });
-const database = await openDatabase({ url: postgres.applicationUrl, entities: [], applicationName: 'bench', poolMax: 12, logger });
+const database = await openDatabase({
+  url: postgres.applicationUrl,
+  entities: [],
+  applicationName: 'bench',
+  poolMax: 12,
+  logger,
+});
 const pubSub = await createPubSub({ url: postgres.applicationUrl, database, logger });
 const documentsFolder = join(folder, 'operations');
 mkdirSync(documentsFolder);
-writeFileSync(join(documentsFolder, 'events.graphql'), readFileSync(new URL('../../schema/operations/events.graphql', import.meta.url)));
+writeFileSync(
+  join(documentsFolder, 'events.graphql'),
+  readFileSync(new URL('../../schema/operations/events.graphql', import.meta.url)),
+);
 const outgoing = createCaller({ allowPrivate: false, timeoutMs: 1_000, maxResponseBytes: 1 });
-const subgraph = await agentsSubgraph({ database, pubSub, outgoing, endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-of-this-benchmark-and-no-other')), keys: new KeyStore(database, pepper), auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }), clock, agentScores: agentScores(0), region: 'eu', tierTable: 'three' });
+const subgraph = await agentsSubgraph({
+  database,
+  pubSub,
+  outgoing,
+  endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-of-this-benchmark-and-no-other')),
+  keys: new KeyStore(database, pepper),
+  auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }),
+  clock,
+  agentScores: agentScores(0),
+  region: 'eu',
+  tierTable: 'three',
+});
 const none = (): never => {
   throw new Error('nobody comes in by a door');
 };
 const gateway = await createGateway({
-  subgraphs: [subgraph], documentsFolder, logger, clock, newRequestId, config: { publicBaseUrl: 'http://127.0.0.1/v1', graphqlIntrospection: false },
-  admission: { admit: none, countStranger: none, whenEnded: none } as never, claims: { claim: none } as never, originOf: none, isSandboxHost: none, resolveApiVersion: none, readJson: none,
+  subgraphs: [subgraph],
+  documentsFolder,
+  logger,
+  clock,
+  newRequestId,
+  config: { publicBaseUrl: 'http://127.0.0.1/v1', graphqlIntrospection: false },
+  admission: { admit: none, countStranger: none, whenEnded: none } as never,
+  claims: { claim: none } as never,
+  originOf: none,
+  isSandboxHost: none,
+  resolveApiVersion: none,
+  readJson: none,
 });
 
 function caller(accountId: Uuid): RequestContext {
-  const principal: Principal = { kind: 'account', accountId, agentId: null, credentialId: newUuid(), scopes: SCOPES, environment: 'live', proof: 'secret', workspace: null };
+  const principal: Principal = {
+    kind: 'account',
+    accountId,
+    agentId: null,
+    credentialId: newUuid(),
+    scopes: SCOPES,
+    environment: 'live',
+    proof: 'secret',
+    workspace: null,
+  };
   return { requestId: newRequestId(), principal, apiVersion: '2026-02-01' };
 }
 
 async function record(accountId: Uuid, count: number): Promise<void> {
   await database.asTenant(wholeAccount({ accountId, environment: 'live' }), async (em) => {
-    for (let number = 0; number < count; number += 1) await recordEvent(em, pubSub, { accountId, environment: 'live', type: 'attribution.completed', subject: `attr_${number}`, data });
+    for (let number = 0; number < count; number += 1)
+      await recordEvent(em, pubSub, {
+        accountId,
+        environment: 'live',
+        type: 'attribution.completed',
+        subject: `attr_${number}`,
+        data,
+      });
   });
 }
 
@@ -68,14 +114,16 @@ async function record(accountId: Uuid, count: number): Promise<void> {
 async function recordAll(accounts: readonly Uuid[], batch: number, perS = Infinity): Promise<void> {
   let next = 0;
   const startedMs = performance.now();
-  await Promise.all(Array.from({ length: AT_A_TIME }, async () => {
-    for (let number = next; number < events; number = next) {
-      next += batch;
-      const waitMs = startedMs + (number / perS) * 1000 - performance.now();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      await record(accounts[(number / batch) % accounts.length]!, Math.min(batch, events - number));
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: AT_A_TIME }, async () => {
+      for (let number = next; number < events; number = next) {
+        next += batch;
+        const waitMs = startedMs + (number / perS) * 1000 - performance.now();
+        if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+        await record(accounts[(number / batch) % accounts.length]!, Math.min(batch, events - number));
+      }
+    }),
+  );
 }
 
 async function deliver(label: string, batch: number, perS?: number): Promise<void> {
@@ -99,12 +147,19 @@ async function deliver(label: string, batch: number, perS?: number): Promise<voi
   const total = streams * events;
   delaysMs.sort((one, other) => one - other);
   const rate = Math.round(total / tookS);
-  print(`${label}: ${rate} events/s on ${streams} streams${perS === undefined ? ` (target ${TARGET_PER_S})` : ''}, ${((user + system) / 1000 / total).toFixed(3)} ms CPU each; recorded to received p50 ${delaysMs[total >> 1]} ms, p95 ${delaysMs[Math.floor(total * 0.95)]} ms`);
+  print(
+    `${label}: ${rate} events/s on ${streams} streams${perS === undefined ? ` (target ${TARGET_PER_S})` : ''}, ` +
+      `${((user + system) / 1000 / total).toFixed(3)} ms CPU each; recorded to received p50 ${delaysMs[total >> 1]} ms, ` +
+      `p95 ${delaysMs[Math.floor(total * 0.95)]} ms`,
+  );
 }
 
 async function write(label: string, accounts: number): Promise<void> {
   const startedMs = performance.now();
-  await recordAll(Array.from({ length: accounts }, () => newUuid()), 1);
+  await recordAll(
+    Array.from({ length: accounts }, () => newUuid()),
+    1,
+  );
   print(`${label}: ${Math.round((events / (performance.now() - startedMs)) * 1000)} events/s, ${AT_A_TIME} at a time`);
 }
 

@@ -9,15 +9,20 @@ export type FourModels = Readonly<Record<'markov' | 'shapley' | 'dominance' | 'r
 const MOST_CHANNELS = 16;
 
 /**
- * The floor: what one would write for this question and nothing else. One thread adds each row to the sums of the four models at
- * once: no table of paths, no checks, no intervals, no more than 16 channels.
+ * The floor: what one would write for this question and nothing else. One thread adds each row to the sums of the four
+ * models at once: no table of paths, no checks, no intervals, no more than 16 channels.
  */
 export function floorOf(file: string): FourModels {
   const K = MOST_CHANNELS;
   const flows = new Float64Array(K * K);
   const [start, endValue, out] = [new Float64Array(K), new Float64Array(K), new Float64Array(K)];
   const sets = 2 ** K;
-  const [journeysOf, conversionsOf, valueOf, squaresOf] = [new Float64Array(sets), new Float64Array(sets), new Float64Array(sets), new Float64Array(sets)];
+  const [journeysOf, conversionsOf, valueOf, squaresOf] = [
+    new Float64Array(sets),
+    new Float64Array(sets),
+    new Float64Array(sets),
+    new Float64Array(sets),
+  ];
   const channelNames = new ChannelNames();
   readRows(file, 0, Infinity, channelNames, (path, length, conversions, value, nulls) => {
     const weight = conversions + nulls;
@@ -56,7 +61,10 @@ export function floorOf(file: string): FourModels {
       const [from, to] = [Math.floor(e / K), e % K];
       return Number(from === to) - (from === removed || to === removed || out[from] === 0 ? 0 : flows[e]! / out[from]!);
     });
-    const worth = solveDense(matrix, endValue.map((value, state) => (state === removed || out[state] === 0 ? 0 : value / out[state]!)))!;
+    const worth = solveDense(
+      matrix,
+      endValue.map((value, state) => (state === removed || out[state] === 0 ? 0 : value / out[state]!)),
+    )!;
     return worth.reduce((sum, each, state) => sum + (start[state]! / journeys) * each, 0);
   };
   const all = expectedWithout(-1);
@@ -78,13 +86,27 @@ export function floorOf(file: string): FourModels {
   const deviation = used.map((c) => Math.sqrt(present[c * K + c]! * (journeys - present[c * K + c]!)));
   const between = Float64Array.from({ length: m * m }, (_, e) => {
     const [a, b] = [Math.floor(e / m), e % m];
-    return a === b ? 1 : (present[a * K + b]! * journeys - present[a * K + a]! * present[b * K + b]!) / deviation[a]! / deviation[b]!;
+    return a === b
+      ? 1
+      : (present[a * K + b]! * journeys - present[a * K + a]! * present[b * K + b]!) / deviation[a]! / deviation[b]!;
   });
-  const correlation = (column: Float64Array, sum: number, ofY: number): Float64Array => Float64Array.from(used, (c) => (column[c]! * journeys - present[c * K + c]! * sum) / deviation[c]! / ofY);
+  const correlation = (column: Float64Array, sum: number, ofY: number): Float64Array =>
+    Float64Array.from(used, (c) => (column[c]! * journeys - present[c * K + c]! * sum) / deviation[c]! / ofY);
   const r = correlation(withValue, revenue, Math.sqrt(total(squaresOf) * journeys - revenue * revenue));
-  const dominance = exactDominance({ varying: Int32Array.from(used), between, withConversion: correlation(withConversion, converted, Math.sqrt(converted * (journeys - converted))), withValue: r }, () => undefined);
+  const dominance = exactDominance(
+    {
+      varying: Int32Array.from(used),
+      between,
+      withConversion: correlation(withConversion, converted, Math.sqrt(converted * (journeys - converted))),
+      withValue: r,
+    },
+    () => undefined,
+  );
   const eigen = symmetricEigen(between, m);
-  const [root, inverse] = [spectralFunction(eigen, Math.sqrt), spectralFunction(eigen, (value) => 1 / Math.sqrt(value))];
+  const [root, inverse] = [
+    spectralFunction(eigen, Math.sqrt),
+    spectralFunction(eigen, (value) => 1 / Math.sqrt(value)),
+  ];
   const beta = used.map((a) => used.reduce((sum, b) => sum + inverse[a * m + b]! * r[b]!, 0));
   return {
     markov: shared(used.map((c) => all - expectedWithout(c))),

@@ -1,12 +1,25 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { seededRandom } from '../../compute/numerics/random.ts';
 
-const NAMES = ['direct', 'organic', 'email', 'search', 'social', 'display', 'video', 'affiliate', 'retargeting', 'referral', 'podcast', 'print'];
+const NAMES = [
+  'direct',
+  'organic',
+  'email',
+  'search',
+  'social',
+  'display',
+  'video',
+  'affiliate',
+  'retargeting',
+  'referral',
+  'podcast',
+  'print',
+];
 const ROWS_PER_WRITE = 20_000;
 
 /**
- * Writes raw journeys, one row each: 1 to 30 touches (mean about 5) of 12 channels, popular ones more often, each touch likely
- * to be followed by one of its neighbours; one in 25 converts.
+ * Writes raw journeys, one row each: 1 to 30 touches (mean about 5) of 12 channels, popular ones more often, each touch
+ * likely to be followed by one of its neighbours; one in 25 converts.
  */
 export function writeJourneys(file: string, journeys: number): void {
   const random = seededRandom(20);
@@ -16,7 +29,10 @@ export function writeJourneys(file: string, journeys: number): void {
     let channel = Math.floor(random() ** 1.7 * NAMES.length);
     let path = NAMES[channel]!;
     for (let touches = Math.min(29, Math.floor(-4.5 * Math.log(1 - random()))); touches > 0; touches--) {
-      channel = random() < 0.5 ? Math.floor(random() ** 1.7 * NAMES.length) : (channel + Math.floor(random() * 3)) % NAMES.length;
+      channel =
+        random() < 0.5
+          ? Math.floor(random() ** 1.7 * NAMES.length)
+          : (channel + Math.floor(random() * 3)) % NAMES.length;
       path += ` > ${NAMES[channel]!}`;
     }
     rows += random() < 0.04 ? `${path},1,${(20 + random() * 200).toFixed(2)},0\n` : `${path},0,0,1\n`;
@@ -47,7 +63,8 @@ export class ChannelNames {
     let hash = 0;
     for (let at = first; at < end; at++) hash = (Math.imul(hash, 31) + buffer[at]!) | 0;
     let slot = (hash ^ (hash >>> 15)) & (slots.length - 1);
-    for (; slots[slot] !== 0; slot = (slot + 1) & (slots.length - 1)) if (hashes[slot] === hash && lengths[slot] === end - first) return slots[slot]! - 1;
+    for (; slots[slot] !== 0; slot = (slot + 1) & (slots.length - 1))
+      if (hashes[slot] === hash && lengths[slot] === end - first) return slots[slot]! - 1;
     slots[slot] = this.all.push(buffer.toString('utf8', first, end));
     hashes[slot] = hash;
     lengths[slot] = end - first;
@@ -56,8 +73,8 @@ export class ChannelNames {
 }
 
 /**
- * Reads rows of `path,conversions,revenue,nulls` without quotes: those that begin in [from, to) of the file, the header left
- * out. Channels are numbered by `names`, which learns new ones. Both sides of the comparison read with this.
+ * Reads rows of `path,conversions,revenue,nulls` without quotes: those that begin in [from, to) of the file, the header
+ * left out. Channels are numbered by `names`, which learns new ones. Both sides of the comparison read with this.
  */
 export function readRows(file: string, from: number, to: number, names: ChannelNames, onRow: OnRow): void {
   const input = openSync(file, 'r');
@@ -100,7 +117,7 @@ export function readRows(file: string, from: number, to: number, names: ChannelN
         let begin = i;
         while (buffer[begin] === SPACE) begin++;
         let end = begin;
-        for (stop = buffer[end]!; stop !== ARROW && stop !== COMMA; ) stop = buffer[++end]!;
+        for (stop = buffer[end]!; stop !== ARROW && stop !== COMMA;) stop = buffer[++end]!;
         i = end;
         while (buffer[end - 1] === SPACE) end--;
         path[length++] = names.at(buffer, begin, end);

@@ -31,8 +31,8 @@ const LEAST_TOUCH_BYTES = 2;
 const HEAD_BYTES = 1 << 16;
 
 /**
- * Paths with their sums. Short paths, the ones that come again and again, are counted by their code; of longer ones nearly each
- * is new, and looking for the others costs more than it saves.
+ * Paths with their sums. Short paths, the ones that come again and again, are counted by their code; of longer ones
+ * nearly each is new, and looking for the others costs more than it saves.
  */
 class PathColumns {
   private readonly room: PathTable;
@@ -86,9 +86,14 @@ class PathColumns {
       this.put(appendCoded(code, this.plain[code]! + nulls), conversions, value, squares);
       this.plain[code] = 0;
     }
-    for (let code = 1; code < this.plain.length; code++) if (this.plain[code] !== 0) appendCoded(code, this.plain[code]!);
+    for (let code = 1; code < this.plain.length; code++)
+      if (this.plain[code] !== 0) appendCoded(code, this.plain[code]!);
     const written = (edge: number, middle: number): number => (edge - middle) * this.direction;
-    return { channels, paths: written(this.path, middleOf(this.room.nulls)), steps: written(this.step, middleOf(this.room.steps)) };
+    return {
+      channels,
+      paths: written(this.path, middleOf(this.room.nulls)),
+      steps: written(this.step, middleOf(this.room.steps)),
+    };
   }
 
   private put(number: number, conversions: number, value: number, squares: number): void {
@@ -123,7 +128,9 @@ function codeOf(path: Uint16Array, length: number): number {
 
 const middleOf = (column: { readonly length: number }): number => column.length / 2;
 
-/** Room for the paths of a file of `bytes` bytes on either side of its middle, on shared memory that starts as zeros. */
+/**
+ * Room for the paths of a file of `bytes` bytes on either side of its middle, on shared memory that starts as zeros.
+ */
 export function roomFor(bytes: number): PathTable {
   const paths = 2 * Math.ceil(bytes / LEAST_ROW_BYTES);
   return {
@@ -142,11 +149,16 @@ export function readPart({ file, from, to, room, side }: FilePart): PartRead {
   const paths = new PathColumns(room, side);
   const names = new ChannelNames();
   readRows(file, 0, HEAD_BYTES, names, () => undefined);
-  readRows(file, from, to, names, (path, length, conversions, value, nulls) => paths.add(path, length, conversions, value, nulls));
+  readRows(file, from, to, names, (path, length, conversions, value, nulls) =>
+    paths.add(path, length, conversions, value, nulls),
+  );
   return paths.result(names.all);
 }
 
-/** What was written on both sides of the middle, channels numbered alike. A path of both stands there twice, which no model minds. */
+/**
+ * What was written on both sides of the middle, channels numbered alike. A path of both stands there twice, which no
+ * model minds.
+ */
 export function joined(room: PathTable, ahead: PartRead, behind: PartRead): PathTable {
   const [middlePath, middleStep] = [middleOf(room.nulls), middleOf(room.steps)];
   const channels = [...new Set([...ahead.channels, ...behind.channels])];
@@ -160,7 +172,16 @@ export function joined(room: PathTable, ahead: PartRead, behind: PartRead): Path
   const offsets = room.offsets.subarray(from, to + 1);
   for (let p = 0; p < offsets.length; p++) offsets[p]! -= first;
   const kept = (column: Float64Array): Float64Array => column.subarray(from, to);
-  return { channels, offsets, steps: room.steps.subarray(first, last), conversions: kept(room.conversions), value: kept(room.value), nulls: kept(room.nulls), valueSquares: kept(room.valueSquares!), soundness: notYetFoundSound() };
+  return {
+    channels,
+    offsets,
+    steps: room.steps.subarray(first, last),
+    conversions: kept(room.conversions),
+    value: kept(room.value),
+    nulls: kept(room.nulls),
+    valueSquares: kept(room.valueSquares!),
+    soundness: notYetFoundSound(),
+  };
 }
 
 /** In a thread of its own: reads the parts of files that it is sent. */

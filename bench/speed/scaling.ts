@@ -1,8 +1,7 @@
-// Time of each model against the number of touchpoints, 10⁴ … 10⁸: linear where the lines run parallel to the grid's diagonal.
-//   npm run bench speed/scaling                 prints the table
-//   npm run bench speed/scaling -- --write      also keeps docs/speed/scaling.svg and scaling.md
-// Processor time of one thread, so that other work on the machine counts as little as can be. The largest size is the one before
-// ten times over: what is linear in one table is linear in ten.
+// Time of each model against the number of touchpoints, 10⁴ … 10⁸: linear where the lines run parallel to the grid's
+// diagonal. npm run bench speed/scaling prints the table npm run bench speed/scaling -- --write also keeps
+// docs/speed/scaling.svg and scaling.md Processor time of one thread, so that other work on the machine counts as
+// little as can be. The largest size is the one before ten times over: what is linear in one table is linear in ten.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LineChart } from 'echarts/charts';
@@ -41,7 +40,11 @@ const power = (touches: number): string => `10${'⁰¹²³⁴⁵⁶⁷⁸'[Math.
 const table = [
   `| seconds for … touchpoints | ${sizes.map(power).join(' | ')} | ns per touchpoint at ${power(SIZES.at(-1)!)} |`,
   `|---|${sizes.map(() => '--:|').join('')}--:|`,
-  ...[...lines].map(([model, line]) => `| ${model} | ${sizes.map((size) => seconds(line.get(size)!)).join(' | ')} | ${((line.get(SIZES.at(-1)!)! * 1e6) / SIZES.at(-1)!).toFixed(0)} |`),
+  ...[...lines].map(
+    ([model, line]) =>
+      `| ${model} | ${sizes.map((size) => seconds(line.get(size)!)).join(' | ')} | ` +
+      `${((line.get(SIZES.at(-1)!)! * 1e6) / SIZES.at(-1)!).toFixed(0)} |`,
+  ),
 ].join('\n');
 say(table);
 if (process.argv.includes('--write')) {
@@ -49,7 +52,13 @@ if (process.argv.includes('--write')) {
   writeFileSync(join(folder, 'scaling.svg'), drawing());
 }
 
-function measure<Name extends TaskName>(model: string, touches: number, repeats: number, name: Name, input: TaskInput<Name>): void {
+function measure<Name extends TaskName>(
+  model: string,
+  touches: number,
+  repeats: number,
+  name: Name,
+  input: TaskInput<Name>,
+): void {
   const once = (): number => {
     const began = process.cpuUsage();
     const outcome = runTask(name, input, () => undefined);
@@ -60,7 +69,11 @@ function measure<Name extends TaskName>(model: string, touches: number, repeats:
   const line = lines.get(model) ?? lines.set(model, new Map()).get(model)!;
   const runs = Array.from({ length: touches < 1e6 ? 15 : 5 }, once);
   line.set(touches, Math.min(...runs));
-  if (repeats > 1) line.set(touches * repeats, Array.from({ length: repeats }, once).reduce((sum, ms) => sum + ms, 0));
+  if (repeats > 1)
+    line.set(
+      touches * repeats,
+      Array.from({ length: repeats }, once).reduce((sum, ms) => sum + ms, 0),
+    );
 }
 
 function seconds(ms: number): string {
@@ -75,11 +88,40 @@ function drawing(): string {
     backgroundColor: '#fff',
     grid: { left: 76, right: 24, top: 64, bottom: 48 },
     legend: { top: 8 },
-    xAxis: { type: 'log', name: 'touchpoints', nameLocation: 'middle', nameGap: 30, min: SIZES[0], max: sizes.at(-1), axisLabel: { formatter: power } },
-    yAxis: { type: 'log', name: 'processor time, s', nameLocation: 'middle', nameGap: 52, axisLabel: { formatter: (value: number) => String(value) } },
+    xAxis: {
+      type: 'log',
+      name: 'touchpoints',
+      nameLocation: 'middle',
+      nameGap: 30,
+      min: SIZES[0],
+      max: sizes.at(-1),
+      axisLabel: { formatter: power },
+    },
+    yAxis: {
+      type: 'log',
+      name: 'processor time, s',
+      nameLocation: 'middle',
+      nameGap: 52,
+      axisLabel: { formatter: (value: number) => String(value) },
+    },
     series: [
-      ...[...lines].map(([name, line]) => ({ name, type: 'line', symbolSize: 7, data: [...line].map(([touches, ms]) => [touches, ms / 1000]) })),
-      { name: 'linear', type: 'line', symbol: 'none', lineStyle: { type: 'dashed', color: '#888' }, itemStyle: { color: '#888' }, data: [[1e4, 1e-4], [1e8, 1]] },
+      ...[...lines].map(([name, line]) => ({
+        name,
+        type: 'line',
+        symbolSize: 7,
+        data: [...line].map(([touches, ms]) => [touches, ms / 1000]),
+      })),
+      {
+        name: 'linear',
+        type: 'line',
+        symbol: 'none',
+        lineStyle: { type: 'dashed', color: '#888' },
+        itemStyle: { color: '#888' },
+        data: [
+          [1e4, 1e-4],
+          [1e8, 1],
+        ],
+      },
     ],
   });
   const svg = chart.renderToSVGString({ useViewBox: true });

@@ -21,13 +21,15 @@ export function sharesOf(credit: readonly number[]): number[] {
 }
 
 /** Total variation between two divisions of 1: the part that stands at the wrong channel, 0 … 1. */
-export const totalVariation = (shares: readonly number[], truth: readonly number[]): number => sumOf(shares.map((share, c) => Math.abs(share - truth[c]!))) / 2;
+export const totalVariation = (shares: readonly number[], truth: readonly number[]): number =>
+  sumOf(shares.map((share, c) => Math.abs(share - truth[c]!))) / 2;
 
 /**
- * Interval score of a central 1 − ALPHA interval (Gneiting and Raftery 2007, section 6.2): its width, and 2/ALPHA times the
- * distance by which it misses. Smaller is better; only honest intervals minimise it.
+ * Interval score of a central 1 − ALPHA interval (Gneiting and Raftery 2007, section 6.2): its width, and 2/ALPHA times
+ * the distance by which it misses. Smaller is better; only honest intervals minimise it.
  */
-export const intervalScore = (low: number, high: number, truth: number): number => high - low + (2 / ALPHA) * (Math.max(0, low - truth) + Math.max(0, truth - high));
+export const intervalScore = (low: number, high: number, truth: number): number =>
+  high - low + (2 / ALPHA) * (Math.max(0, low - truth) + Math.max(0, truth - high));
 
 /** Wilson's score interval (1927) of a proportion at 0.95. */
 export function wilson(hits: number, trials: number): readonly [low: number, high: number] {

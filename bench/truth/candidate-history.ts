@@ -16,7 +16,9 @@ export const Kind = {
 
 export const NO_PARENT = -1;
 
-/** A candidate before it goes into the columns. `parent` is the index that `add` gave to the event that brings this one. */
+/**
+ * A candidate before it goes into the columns. `parent` is the index that `add` gave to the event that brings this one.
+ */
 export interface Candidate {
   readonly timeDays: number;
   /** of an order: the click by which it came, or NO_CHANNEL */
@@ -27,8 +29,9 @@ export interface Candidate {
 }
 
 /**
- * All that may happen to one user in any of the worlds that differ by the channels that are switched off: candidate events with
- * the random marks that decide on them. Every replay reads the same marks, which is what makes the random numbers common.
+ * All that may happen to one user in any of the worlds that differ by the channels that are switched off: candidate
+ * events with the random marks that decide on them. Every replay reads the same marks, which is what makes the random
+ * numbers common.
  */
 export class CandidateHistory {
   count = 0;
@@ -79,7 +82,10 @@ export class CandidateHistory {
 
   private grow(): void {
     const length = this.order.length * 2;
-    const longer = <Column extends Float64Array | Uint16Array | Uint8Array | Int32Array>(column: Column, room: Column): Column => {
+    const longer = <Column extends Float64Array | Uint16Array | Uint8Array | Int32Array>(
+      column: Column,
+      room: Column,
+    ): Column => {
       room.set(column);
       return room;
     };

@@ -20,13 +20,16 @@ interface Episode {
   readonly strength: number;
 }
 
-/** What a touch can at most do, as a multiple of its effect: candidates are drawn for that and thinned in the replay. */
-export const boundOfBoost = ({ boost }: ChannelSpec): number => (boost === null ? 1 : Math.max(boost.without, boost.with));
+/**
+ * What a touch can at most do, as a multiple of its effect: candidates are drawn for that and thinned in the replay.
+ */
+export const boundOfBoost = ({ boost }: ChannelSpec): number =>
+  boost === null ? 1 : Math.max(boost.without, boost.with);
 
 /**
- * Draws what may happen to one user. Exogenous parts: lasting propensity, spells of interest, random reach. Parts that depend on
- * them: touches and visits out of interest, retargeting after visits, visits after advertising, orders with and without
- * advertising. A branching process: each dependent event has one parent and vanishes with it.
+ * Draws what may happen to one user. Exogenous parts: lasting propensity, spells of interest, random reach. Parts that
+ * depend on them: touches and visits out of interest, retargeting after visits, visits after advertising, orders with
+ * and without advertising. A branching process: each dependent event has one parent and vanishes with it.
  */
 export class HistoryDraw {
   private readonly spec: WorldSpec;
@@ -87,7 +90,12 @@ export class HistoryDraw {
     const audience = customersOnly ? spec.knownShare : 1;
     const meanPower = Math.exp(((targeting ** 2 - targeting) * spec.propensitySpread ** 2) / 2);
     const reached = random() < reach;
-    const spread = reached ? poisson(random, (touchesPerUser * (1 - interestShare) * propensity ** targeting) / (meanPower * reach * audience)) : 0;
+    const spread = reached
+      ? poisson(
+          random,
+          (touchesPerUser * (1 - interestShare) * propensity ** targeting) / (meanPower * reach * audience),
+        )
+      : 0;
     const kind = customersOnly ? Kind.customer : Kind.spread;
     for (let i = 0; i < spread; i++) this.touch(this.dayOnAir(c, onAir), c, kind);
     for (const episode of this.episodes) {
@@ -104,8 +112,13 @@ export class HistoryDraw {
     const lasting = poisson(random, organicOrdersPerUser * (1 - organicInterestShare) * propensity);
     for (let i = 0; i < lasting; i++) this.order(this.seasonalDay(0), Kind.organicOrder, NO_PARENT);
     for (const episode of this.episodes) {
-      const count = poisson(random, (organicOrdersPerUser * organicInterestShare * episode.strength ** orderSteepness) / (meanPower * episodes.perUser));
-      for (let i = 0; i < count; i++) this.order(this.interestDay(episode) + this.lag(orderLagDays), Kind.organicOrder, NO_PARENT);
+      const count = poisson(
+        random,
+        (organicOrdersPerUser * organicInterestShare * episode.strength ** orderSteepness) /
+          (meanPower * episodes.perUser),
+      );
+      for (let i = 0; i < count; i++)
+        this.order(this.interestDay(episode) + this.lag(orderLagDays), Kind.organicOrder, NO_PARENT);
     }
   }
 
@@ -118,15 +131,20 @@ export class HistoryDraw {
     if (!this.paid.has(c)) {
       for (let r = 0; r < spec.channels.length; r++) {
         const count = poisson(random, spec.channels[r]!.perVisit);
-        for (let i = 0; i < count; i++) this.touch(t + exponential(random, RETARGETING_DELAY_DAYS), r, Kind.offspring, at);
+        for (let i = 0; i < count; i++)
+          this.touch(t + exponential(random, RETARGETING_DELAY_DAYS), r, Kind.offspring, at);
       }
       return;
     }
     const channel = spec.channels[c]!;
     const visits = poisson(random, channel.effect * channel.halo);
-    for (let i = 0; i < visits; i++) this.touch(t + exponential(random, HALO_DELAY_DAYS), weighted(random, this.visitWeights), Kind.offspring, at);
+    for (let i = 0; i < visits; i++)
+      this.touch(t + exponential(random, HALO_DELAY_DAYS), weighted(random, this.visitWeights), Kind.offspring, at);
     const { effectOnInterest: onInterest } = spec;
-    const orders = poisson(random, channel.effect * boundOfBoost(channel) * (1 + onInterest) * propensity ** spec.effectOnPropensity);
+    const orders = poisson(
+      random,
+      channel.effect * boundOfBoost(channel) * (1 + onInterest) * propensity ** spec.effectOnPropensity,
+    );
     for (let i = 0; i < orders; i++) {
       const when = t + exponential(random, channel.halfLifeDays / Math.LN2);
       const interest = this.interestAt(when);
@@ -143,7 +161,13 @@ export class HistoryDraw {
     const earliest = parent === NO_PARENT ? 0 : history.timeDays[parent]!;
     for (let i = 0; i < visits; i++) {
       const day = timeDays - exponential(random, ANNOUNCEMENT_DAYS);
-      if (day > earliest) this.touch(day, weighted(random, this.visitWeights), parent === NO_PARENT ? Kind.spread : Kind.offspring, parent);
+      if (day > earliest)
+        this.touch(
+          day,
+          weighted(random, this.visitWeights),
+          parent === NO_PARENT ? Kind.spread : Kind.offspring,
+          parent,
+        );
     }
     const click = random() < spec.closingClickShare ? weighted(random, this.closingWeights) : -1;
     const value = Math.round(100 * spec.orderValue.median * Math.exp(spec.orderValue.spread * normal(random))) / 100;
@@ -151,7 +175,8 @@ export class HistoryDraw {
   }
 
   private touch(timeDays: number, channel: number, kind: number, parent = NO_PARENT): void {
-    if (timeDays >= 0 && timeDays < this.spec.days && channel >= 0) this.history.add({ timeDays, channel, kind, parent, value: 0 }, this.random(), 0);
+    if (timeDays >= 0 && timeDays < this.spec.days && channel >= 0)
+      this.history.add({ timeDays, channel, kind, parent, value: 0 }, this.random(), 0);
   }
 
   /** A day of the window (from `from` on), denser where season and growth make it so. */
@@ -189,6 +214,9 @@ export class HistoryDraw {
   }
 
   private interestAt(day: number): number {
-    return this.episodes.reduce((sum, { startDays, strength }) => sum + strength * this.interestDensity(day - startDays), 0);
+    return this.episodes.reduce(
+      (sum, { startDays, strength }) => sum + strength * this.interestDensity(day - startDays),
+      0,
+    );
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Writes one world for use outside: `npm run bench truth/dump WORLD FOLDER`
- * Raw little-endian columns of the event table (userStart, userHash: uint32; timeS, value: float64; channel: uint16;
- * conversion: uint8) and truth.json: channels, which of them are paid, window, spec, truth. Without arguments it lists the worlds.
+ * Writes one world for use outside: `npm run bench truth/dump WORLD FOLDER` Raw little-endian columns of the event
+ * table (userStart, userHash: uint32; timeS, value: float64; channel: uint16; conversion: uint8) and truth.json:
+ * channels, which of them are paid, window, spec, truth. Without arguments it lists the worlds.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,9 @@ const [name, folder] = process.argv.slice(2);
 const worlds = everyWorld();
 const spec = worlds.find((world) => world.name === name)?.spec();
 if (spec === undefined || folder === undefined) {
-  console.error(`Usage: npm run bench truth/dump WORLD FOLDER\nWorlds: ${worlds.map((world) => world.name).join(', ')}`);
+  console.error(
+    `Usage: npm run bench truth/dump WORLD FOLDER\nWorlds: ${worlds.map((world) => world.name).join(', ')}`,
+  );
   process.exitCode = 2;
 } else {
   const { events, truth } = simulateWorld(spec);

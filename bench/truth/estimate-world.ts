@@ -10,7 +10,18 @@ import { WORLD_START_S } from './simulate-world.ts';
 import type { World } from './simulate-world.ts';
 import { paidChannels } from './world-spec.ts';
 
-export const METHODS = ['last_click', 'first_click', 'linear', 'markov_1', 'markov_2', 'shapley', 'dominance', 'rwa', 'prav', 'causal'] as const;
+export const METHODS = [
+  'last_click',
+  'first_click',
+  'linear',
+  'markov_1',
+  'markov_2',
+  'shapley',
+  'dominance',
+  'rwa',
+  'prav',
+  'causal',
+] as const;
 export type Method = (typeof METHODS)[number];
 
 /** What a method says of a world. Arrays have one entry per paid channel, revenue in major units. */
@@ -21,7 +32,10 @@ export interface Estimate {
   readonly high?: readonly number[];
 }
 
-export type Estimates = Readonly<Record<Method, Estimate>> & { readonly deltaR: number; readonly warnings: readonly string[] };
+export type Estimates = Readonly<Record<Method, Estimate>> & {
+  readonly deltaR: number;
+  readonly warnings: readonly string[];
+};
 
 type Good<Name extends TaskName> = Extract<TaskOutcome<Name>, { readonly ok: true }>;
 
@@ -46,7 +60,16 @@ export async function estimateWorld({ spec, events }: World): Promise<Estimates>
   const pool = keepingPool();
   const figures = await analyze(
     { paths, events, totals, spend: new Map(), observedUntilS },
-    { ...DEFAULT_RUN_PARAMETERS, model: 'causal', granularity: 'monthly', rangeStartS: WORLD_START_S, rangeEndS, baselineChannels: DEFAULT_BASELINE_CHANNELS, currency: 'USD', seed: spec.name },
+    {
+      ...DEFAULT_RUN_PARAMETERS,
+      model: 'causal',
+      granularity: 'monthly',
+      rangeStartS: WORLD_START_S,
+      rangeEndS,
+      baselineChannels: DEFAULT_BASELINE_CHANNELS,
+      currency: 'USD',
+      seed: spec.name,
+    },
     { pool, onProgress: () => undefined, signal: new AbortController().signal, clockMs: () => 0, startedMs: 0 },
   );
   const answer = <Name extends TaskName>(name: Name): Good<Name> => {
@@ -57,7 +80,13 @@ export async function estimateWorld({ spec, events }: World): Promise<Estimates>
   const second = runTask('markov', { paths, order: 2 }, () => undefined);
   if (!second.ok) throw new Error(`${spec.name}: ${second.message}`);
   const paid = paidChannels(spec).map((c) => spec.channels[c]!.name);
-  const credited = ({ channels, value }: { readonly channels: readonly string[]; readonly value: Float64Array }): Estimate => ({ credit: paid.map((name) => value[channels.indexOf(name)] ?? 0) });
+  const credited = ({
+    channels,
+    value,
+  }: {
+    readonly channels: readonly string[];
+    readonly value: Float64Array;
+  }): Estimate => ({ credit: paid.map((name) => value[channels.indexOf(name)] ?? 0) });
   const prav = answer('prav');
   const ends = (column: Float64Array): number[] => paid.map((name) => column[prav.channels.indexOf(name)] ?? 0);
   return {
@@ -76,7 +105,11 @@ export async function estimateWorld({ spec, events }: World): Promise<Estimates>
   };
 }
 
-const ruled = ({ comparison }: AnalysisFigures, rule: 'last_click' | 'first_click' | 'linear', paid: readonly string[]): Estimate => ({ credit: paid.map((name) => comparison[rule][name] ?? 0) });
+const ruled = (
+  { comparison }: AnalysisFigures,
+  rule: 'last_click' | 'first_click' | 'linear',
+  paid: readonly string[],
+): Estimate => ({ credit: paid.map((name) => comparison[rule][name] ?? 0) });
 
 /** The causal model as its reader sees it: cents and interval after rounding. */
 function published({ channels }: AnalysisFigures, paid: readonly string[]): Estimate {
@@ -85,5 +118,9 @@ function published({ channels }: AnalysisFigures, paid: readonly string[]): Esti
     if (found?.confidenceInterval == null) throw new Error(`the analysis names no interval for ${name}`);
     return { credit: found.attributedRevenueCents / 100, ...found.confidenceInterval };
   });
-  return { credit: figures.map(({ credit }) => credit), low: figures.map(({ lower }) => lower), high: figures.map(({ upper }) => upper) };
+  return {
+    credit: figures.map(({ credit }) => credit),
+    low: figures.map(({ lower }) => lower),
+    high: figures.map(({ upper }) => upper),
+  };
 }

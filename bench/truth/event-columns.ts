@@ -53,7 +53,10 @@ export class EventColumns {
   }
 }
 
-function longer<Column extends Float64Array | Uint32Array | Uint16Array | Uint8Array>(column: Column, room: (length: number) => Column): Column {
+function longer<Column extends Float64Array | Uint32Array | Uint16Array | Uint8Array>(
+  column: Column,
+  room: (length: number) => Column,
+): Column {
   const more = room(column.length * 2);
   more.set(column);
   return more;

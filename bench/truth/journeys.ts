@@ -36,7 +36,9 @@ class PathTree {
 
   /** The paths that journeys ended on; the empty one is left out. */
   table(channels: readonly string[]): PathTable {
-    const nodes = this.parent.flatMap((_, node) => (node !== ROOT && this.conversions[node]! + this.nulls[node]! > 0 ? [node] : []));
+    const nodes = this.parent.flatMap((_, node) =>
+      node !== ROOT && this.conversions[node]! + this.nulls[node]! > 0 ? [node] : [],
+    );
     const offsets = new Uint32Array(nodes.length + 1);
     const steps: number[] = [];
     nodes.forEach((end, p) => {
@@ -46,18 +48,35 @@ class PathTree {
       offsets[p + 1] = steps.length;
     });
     const column = (of: readonly number[]): Float64Array => Float64Array.from(nodes, (node) => of[node]!);
-    return { channels, offsets, steps: Uint16Array.from(steps), conversions: column(this.conversions), value: column(this.value), nulls: column(this.nulls) };
+    return {
+      channels,
+      offsets,
+      steps: Uint16Array.from(steps),
+      conversions: column(this.conversions),
+      value: column(this.value),
+      nulls: column(this.nulls),
+    };
   }
 }
 
 /**
- * Journeys of a whole event table, cut as the columnar store cuts them: behind every conversion, whose own click is its last
- * touch; a path is what lies within the lookback of the journey's last event. Without conversion: the touches after the last one.
+ * Journeys of a whole event table, cut as the columnar store cuts them: behind every conversion, whose own click is its
+ * last touch; a path is what lies within the lookback of the journey's last event. Without conversion: the touches
+ * after the last one.
  */
 export function journeysOf(events: EventTable, lookbackS: number): Pick<RunData, 'paths' | 'totals'> {
   const { userStart, timeS, channel, conversion, value } = events;
   const tree = new PathTree();
-  const totals = { journeys: 0, convertingJourneys: 0, touches: 0, conversions: 0, revenue: 0, turnover: 0, unattributedConversions: 0, unattributedRevenue: 0 };
+  const totals = {
+    journeys: 0,
+    convertingJourneys: 0,
+    touches: 0,
+    conversions: 0,
+    revenue: 0,
+    turnover: 0,
+    unattributedConversions: 0,
+    unattributedRevenue: 0,
+  };
   for (let user = 0; user < userStart.length - 1; user++) {
     const stop = userStart[user + 1]!;
     let begin = userStart[user]!;

@@ -5,7 +5,11 @@ import type { WorldAnswer } from './world-process.ts';
 import type { WorldRecord } from './world-record.ts';
 
 /** Works the worlds off in `processes` child processes; records come back in the order of `names`. */
-export async function recordWorlds(names: readonly string[], processes: number, onRecord: (record: WorldRecord, tookMs: number, done: number) => void): Promise<WorldRecord[]> {
+export async function recordWorlds(
+  names: readonly string[],
+  processes: number,
+  onRecord: (record: WorldRecord, tookMs: number, done: number) => void,
+): Promise<WorldRecord[]> {
   const waiting = [...names];
   const records = new Map<string, WorldRecord>();
   const work = async (): Promise<void> => {

@@ -2,8 +2,18 @@ import type { Random } from '../../compute/numerics/random.ts';
 import { between, logBetween } from './variates.ts';
 import type { ChannelSpec, WorldSpec } from './world-spec.ts';
 
-/** Touches per user in 90 days, selection, relative effect, closing clicks: after the event sample that the model tests use. */
-const CHANNELS: readonly (readonly [name: string, touches: number, interestShare: number, perVisit: number, potency: readonly [low: number, high: number], closing: number])[] = [
+/**
+ * Touches per user in 90 days, selection, relative effect, closing clicks: after the event sample that the model tests
+ * use.
+ */
+const CHANNELS: readonly (readonly [
+  name: string,
+  touches: number,
+  interestShare: number,
+  perVisit: number,
+  potency: readonly [low: number, high: number],
+  closing: number,
+])[] = [
   ['affiliate', 0.127, 0.3, 0, [0, 1], 0.07],
   ['brand_search', 0.16, 0.6, 0, [0.2, 2], 0.47],
   ['direct', 0.36, 0.28, 0, [0, 0], 0.41],
@@ -24,7 +34,8 @@ export function referenceStyle(random: Random): WorldSpec {
   const drafts = CHANNELS.map(([channel, touches, interestShare, perVisit, potency, closing]): ChannelSpec => {
     const paid = channel !== 'direct' && channel !== 'organic';
     return {
-      name: channel, paid,
+      name: channel,
+      paid,
       touchesPerUser: touches * logBetween(random, 0.8, 1.25),
       interestShare: Math.min(0.95, interestShare * logBetween(random, 0.8, 1.25)),
       lagDays: LAG_DAYS[channel] ?? 0,
@@ -43,12 +54,20 @@ export function referenceStyle(random: Random): WorldSpec {
   });
   const potency = drafts.reduce((sum, channel) => sum + channel.effect * channel.touchesPerUser, 0);
   return {
-    name: '', family: '', seed: 0,
+    name: '',
+    family: '',
+    seed: 0,
     users: 150_000,
     days: DAYS,
     channels: drafts.map((channel) => ({ ...channel, effect: (channel.effect * organicOrdersPerUser) / potency })),
     propensitySpread: between(random, 0.4, 0.8),
-    episodes: { perUser: between(random, 0.18, 0.32), riseDays: between(random, 1, 3), decayDays: between(random, 4, 8), strengthSpread: between(random, 0.6, 1), propensityExponent: 1 },
+    episodes: {
+      perUser: between(random, 0.18, 0.32),
+      riseDays: between(random, 1, 3),
+      decayDays: between(random, 4, 8),
+      strengthSpread: between(random, 0.6, 1),
+      propensityExponent: 1,
+    },
     organicOrdersPerUser,
     organicInterestShare: between(random, 0.9, 0.98),
     effectOnInterest: between(random, 0, 0.4),

@@ -9,9 +9,9 @@ export interface ReplayOutcome {
 }
 
 /**
- * Walks one user's candidates in the order of time and decides, by their marks, which of them happen when some channels are
- * switched off. What it keeps: the ad-stock of each channel (own touches, halved every half-life), the potency of each touch, the
- * last order.
+ * Walks one user's candidates in the order of time and decides, by their marks, which of them happen when some channels
+ * are switched off. What it keeps: the ad-stock of each channel (own touches, halved every half-life), the potency of
+ * each touch, the last order.
  */
 export class Replay {
   /** 1 = the candidate of that index happened in the last run */
@@ -32,7 +32,9 @@ export class Replay {
     this.stock = new Float64Array(channels.length);
     this.stockDays = new Float64Array(channels.length);
     this.bound = Float64Array.from(channels, boundOfBoost);
-    this.booster = Int32Array.from(channels, ({ boost }) => (boost === null ? -1 : channels.findIndex(({ name }) => name === boost.by)));
+    this.booster = Int32Array.from(channels, ({ boost }) =>
+      boost === null ? -1 : channels.findIndex(({ name }) => name === boost.by),
+    );
   }
 
   /** Writes what came of it into `outcome`. `off` has one entry per channel, 1 = switched off. */
@@ -58,7 +60,11 @@ export class Replay {
       if (kind[i]! >= Kind.organicOrder) {
         if (rest[i]! >= wish) continue;
         const cause = parent[i]!;
-        if (kind[i] === Kind.causedOrder && (happened[cause] === 0 || mark[i]! * this.bound[channel[cause]!]! >= potency[cause]!)) continue;
+        if (
+          kind[i] === Kind.causedOrder &&
+          (happened[cause] === 0 || mark[i]! * this.bound[channel[cause]!]! >= potency[cause]!)
+        )
+          continue;
         happened[i] = 1;
         lastOrder = t;
         outcome.orders++;
@@ -88,6 +94,8 @@ export class Replay {
     this.stock[c] = stock + 1;
     this.stockDays[c] = t;
     const fresh = saturation === Infinity ? 1 : 1 / (1 + stock / saturation);
-    return boost === null ? fresh : fresh * (boost.without + (boost.with - boost.without) * (1 - 2 ** -this.stockAt(this.booster[c]!, t)));
+    return boost === null
+      ? fresh
+      : fresh * (boost.without + (boost.with - boost.without) * (1 - 2 ** -this.stockAt(this.booster[c]!, t)));
   }
 }

@@ -56,8 +56,8 @@ class Loss {
 }
 
 /**
- * Simulates a population and, for every user, what would have happened with each paid channel switched off and with all of them
- * off: the same candidates, the same marks. Only users whom a channel touched are replayed without it.
+ * Simulates a population and, for every user, what would have happened with each paid channel switched off and with all
+ * of them off: the same candidates, the same marks. Only users whom a channel touched are replayed without it.
  */
 export function simulateWorld(spec: WorldSpec): World {
   const draw = new HistoryDraw(spec, seededRandom(spec.seed));
@@ -109,7 +109,12 @@ export function simulateWorld(spec: WorldSpec): World {
   };
 }
 
-function appendUser(columns: EventColumns, { count, order, timeDays, channel, kind, value }: CandidateHistory, happened: Uint8Array, hash: number): void {
+function appendUser(
+  columns: EventColumns,
+  { count, order, timeDays, channel, kind, value }: CandidateHistory,
+  happened: Uint8Array,
+  hash: number,
+): void {
   let any = false;
   for (let n = 0; n < count; n++) {
     const i = order[n]!;

@@ -47,10 +47,13 @@ export interface IntervalSummary {
 }
 
 export const works = (world: WorldRecord): boolean => world.truthTotal > 0;
-export const claimedTotal = (world: WorldRecord, method: Method): number => world.estimates[method].credit.reduce((sum, credit) => sum + credit, 0);
-export const shareErrorOf = (world: WorldRecord, method: Method): number => totalVariation(sharesOf(world.estimates[method].credit), sharesOf(world.truth));
+export const claimedTotal = (world: WorldRecord, method: Method): number =>
+  world.estimates[method].credit.reduce((sum, credit) => sum + credit, 0);
+export const shareErrorOf = (world: WorldRecord, method: Method): number =>
+  totalVariation(sharesOf(world.estimates[method].credit), sharesOf(world.truth));
 /** Signed and relative. */
-export const totalErrorOf = (world: WorldRecord, method: Method): number => claimedTotal(world, method) / world.truthTotal - 1;
+export const totalErrorOf = (world: WorldRecord, method: Method): number =>
+  claimedTotal(world, method) / world.truthTotal - 1;
 
 /** Over worlds where something works. */
 export function errorsOf(worlds: readonly WorldRecord[], method: Method): ErrorSummary {
@@ -70,7 +73,16 @@ export function channelWorlds(worlds: readonly WorldRecord[], method: IntervalMe
     const { credit, low, high } = world.estimates[method];
     return world.channels.map((channel, c): ChannelWorld => {
       const [truth, from, to] = [world.truth[c]!, low![c]!, high![c]!];
-      return { world, channel, truth, credit: credit[c]!, low: from, high: to, covered: from <= truth && truth <= to, significant: from > 0 };
+      return {
+        world,
+        channel,
+        truth,
+        credit: credit[c]!,
+        low: from,
+        high: to,
+        covered: from <= truth && truth <= to,
+        significant: from > 0,
+      };
     });
   });
 }
@@ -80,7 +92,8 @@ export function intervalsOf(worlds: readonly WorldRecord[], method: IntervalMeth
   const covered = all.filter((one) => one.covered).length;
   const large = all.filter((one) => one.truth >= LARGE * one.world.truthTotal && one.truth > 0);
   const nulls = all.filter((one) => one.truth === 0);
-  const significant = (some: readonly ChannelWorld[]): number | null => (some.length === 0 ? null : some.filter((one) => one.significant).length / some.length);
+  const significant = (some: readonly ChannelWorld[]): number | null =>
+    some.length === 0 ? null : some.filter((one) => one.significant).length / some.length;
   return {
     channelWorlds: all.length,
     covered,
@@ -112,16 +125,36 @@ export function barsOf(worlds: readonly WorldRecord[]): Bar[] {
   const share = (method: Method): number => errorsOf(working, method).shareError;
   const intervals = intervalsOf(working, 'causal');
   const everywhere = intervalsOf(worlds, 'causal');
-  const atMost = (name: string, measured: number, limit: number, note = ''): Bar => ({ name, measured, wanted: `at most ${percent(limit)}${note}`, met: measured <= limit });
+  const atMost = (name: string, measured: number, limit: number, note = ''): Bar => ({
+    name,
+    measured,
+    wanted: `at most ${percent(limit)}${note}`,
+    met: measured <= limit,
+  });
   return [
     atMost('share error against last click', share('causal'), share('last_click') / 3, ' (a third of last click’s)'),
     atMost('share error against Markov', share('causal'), 0.65 * share('markov_1'), ' (0.65 of Markov’s)'),
     atMost('error of the incremental total', errorsOf(working, 'causal').totalError, 0.1),
-    { name: 'coverage of the 0.95 intervals', measured: intervals.coverage, wanted: '90 to 97 %', met: intervals.coverage >= 0.9 && intervals.coverage <= 0.97 },
-    { name: `power: channels with at least ${100 * LARGE} % of the total called significant`, measured: intervals.power ?? NaN, wanted: 'at least 60 %', met: (intervals.power ?? 0) >= 0.6 },
+    {
+      name: 'coverage of the 0.95 intervals',
+      measured: intervals.coverage,
+      wanted: '90 to 97 %',
+      met: intervals.coverage >= 0.9 && intervals.coverage <= 0.97,
+    },
+    {
+      name: `power: channels with at least ${100 * LARGE} % of the total called significant`,
+      measured: intervals.power ?? NaN,
+      wanted: 'at least 60 %',
+      met: (intervals.power ?? 0) >= 0.6,
+    },
     atMost('channels without effect called significant', everywhere.falsePositives ?? NaN, 0.1),
-    atMost('claimed where nothing works, as a part of revenue', meanOf(idle.map((world) => claimedTotal(world, 'causal') / world.revenue)), 0.05),
+    atMost(
+      'claimed where nothing works, as a part of revenue',
+      meanOf(idle.map((world) => claimedTotal(world, 'causal') / world.revenue)),
+      0.05,
+    ),
   ].filter(({ measured }) => !Number.isNaN(measured));
 }
 
-export const errorTable = (worlds: readonly WorldRecord[]): Record<Method, ErrorSummary> => Object.fromEntries(METHODS.map((method) => [method, errorsOf(worlds, method)])) as Record<Method, ErrorSummary>;
+export const errorTable = (worlds: readonly WorldRecord[]): Record<Method, ErrorSummary> =>
+  Object.fromEntries(METHODS.map((method) => [method, errorsOf(worlds, method)])) as Record<Method, ErrorSummary>;

@@ -4,10 +4,12 @@ import type { Random } from '../../compute/numerics/random.ts';
 export const exponential = (random: Random, mean: number): number => -mean * Math.log(1 - random());
 
 /** Standard normal by Box and Muller's transform (1958), one of the pair. */
-export const normal = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+export const normal = (random: Random): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 /** Log-normal with mean 1. */
-export const logNormalMeanOne = (random: Random, spread: number): number => Math.exp(spread * normal(random) - (spread * spread) / 2);
+export const logNormalMeanOne = (random: Random, spread: number): number =>
+  Math.exp(spread * normal(random) - (spread * spread) / 2);
 
 /** Poisson by counting exponential gaps: for the small means of one user. */
 export function poisson(random: Random, mean: number): number {

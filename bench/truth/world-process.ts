@@ -15,7 +15,9 @@ process.on('message', (name: string) => {
   const world = worlds.find((one) => one.name === name);
   if (world === undefined) throw new Error(`There is no world ${name}.`);
   const startedMs = performance.now();
-  void recordOf(world.spec()).then((record) => process.send!({ record, tookMs: performance.now() - startedMs } satisfies WorldAnswer));
+  void recordOf(world.spec()).then((record) =>
+    process.send!({ record, tookMs: performance.now() - startedMs } satisfies WorldAnswer),
+  );
 });
 // The launcher's watch over its tools (exit-with-parent.mjs) lets go of the channel; waiting on it is all that we do.
 process.channel?.ref();

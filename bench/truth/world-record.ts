@@ -35,10 +35,20 @@ export async function recordOf(spec: WorldSpec): Promise<WorldRecord> {
   const { truth, events } = world;
   const kept = METHODS.map((method): [Method, Estimate] => {
     const { credit, low, high } = estimates[method];
-    return [method, { credit: rounded(credit), ...(low === undefined || high === undefined ? {} : { low: rounded(low), high: rounded(high) }) }];
+    return [
+      method,
+      {
+        credit: rounded(credit),
+        ...(low === undefined || high === undefined ? {} : { low: rounded(low), high: rounded(high) }),
+      },
+    ];
   });
   return {
-    name: spec.name, family: spec.family, seed: spec.seed, users: spec.users, days: spec.days,
+    name: spec.name,
+    family: spec.family,
+    seed: spec.seed,
+    users: spec.users,
+    days: spec.days,
     events: events.timeS.length,
     conversions: truth.conversions,
     revenue: truth.revenue,

@@ -12,7 +12,10 @@ export interface ChannelSpec {
   readonly targeting: number;
   /** part of the users that the spread-out touches can reach */
   readonly reach: number;
-  /** spread-out touches go to known customers alone: `knownShare` of the users, and whoever has ordered since the window began */
+  /**
+   * spread-out touches go to known customers alone: `knownShare` of the users, and whoever has ordered since the window
+   * began
+   */
   readonly customersOnly: boolean;
   /** touches that an unpaid visit brings in the days after it (retargeting) */
   readonly perVisit: number;
@@ -24,7 +27,10 @@ export interface ChannelSpec {
   readonly halfLifeDays: number;
   /** own touches in stock that halve a further touch's effect; Infinity = none wears out */
   readonly saturation: number;
-  /** a touch works `without` times its effect where the user has seen nothing of channel `by`, up to `with` times where he has */
+  /**
+   * a touch works `without` times its effect where the user has seen nothing of channel `by`, up to `with` times where
+   * he has
+   */
   readonly boost: { readonly by: string; readonly without: number; readonly with: number } | null;
   /** unpaid visits that touches bring, per order that they would set off; they come whether or not an order follows */
   readonly halo: number;
@@ -81,7 +87,11 @@ export interface WorldSpec {
 }
 
 /** Index of the paid channels among all. */
-export const paidChannels = (spec: WorldSpec): number[] => spec.channels.flatMap((channel, c) => (channel.paid ? [c] : []));
+export const paidChannels = (spec: WorldSpec): number[] =>
+  spec.channels.flatMap((channel, c) => (channel.paid ? [c] : []));
 
 /** A world in which no channel works. */
-export const withoutEffects = (spec: WorldSpec): WorldSpec => ({ ...spec, channels: spec.channels.map((channel) => ({ ...channel, effect: 0 })) });
+export const withoutEffects = (spec: WorldSpec): WorldSpec => ({
+  ...spec,
+  channels: spec.channels.map((channel) => ({ ...channel, effect: 0 })),
+});

@@ -22,12 +22,22 @@ export function absorption(counts: Transitions, throwIfCancelled: () => void): A
   const { size, between, starts, conversions, value } = counts;
   const out = outflow(counts);
   const system = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) for (let j = 0; j < size; j++) system[i * size + j] = (i === j ? 1 : 0) - (out[i] === 0 ? 0 : between[i * size + j]! / out[i]!);
+  for (let i = 0; i < size; i++)
+    for (let j = 0; j < size; j++)
+      system[i * size + j] = (i === j ? 1 : 0) - (out[i] === 0 ? 0 : between[i * size + j]! / out[i]!);
   const factored = factorise(system, size, throwIfCancelled);
   if (factored === null) return null;
   const [conversion, worth] = [new Float64Array(size), new Float64Array(size)];
-  solveInto(factored, conversions.map((n, s) => (out[s] === 0 ? 0 : n / out[s]!)), conversion);
-  solveInto(factored, value.map((n, s) => (out[s] === 0 ? 0 : n / out[s]!)), worth);
+  solveInto(
+    factored,
+    conversions.map((n, s) => (out[s] === 0 ? 0 : n / out[s]!)),
+    conversion,
+  );
+  solveInto(
+    factored,
+    value.map((n, s) => (out[s] === 0 ? 0 : n / out[s]!)),
+    worth,
+  );
   const journeys = starts.reduce((sum, n) => sum + n, 0);
   const [unit, column] = [new Float64Array(size), new Float64Array(size)];
   const [lost, lostValue] = [new Float64Array(size), new Float64Array(size)];

@@ -14,22 +14,32 @@ interface Forecast {
 }
 
 /**
- * Expected calibration error (Naeini, Cooper & Hauskrecht 2015; ten bins of equal mass) of out-of-fold absorption probabilities:
- * for each fold the chain of the other folds says, from the channel in which a journey begins, how likely it converts; that is held
- * against what the fold's journeys did. Mean over journeys of |predicted − observed| of their bin, in [0, 1]. `throwIfCancelled` ends a task that was cancelled.
+ * Expected calibration error (Naeini, Cooper & Hauskrecht 2015; ten bins of equal mass) of out-of-fold absorption
+ * probabilities: for each fold the chain of the other folds says, from the channel in which a journey begins, how
+ * likely it converts; that is held against what the fold's journeys did. Mean over journeys of |predicted − observed|
+ * of their bin, in [0, 1]. `throwIfCancelled` ends a task that was cancelled.
  */
 export function calibrationError(folds: readonly Transitions[], throwIfCancelled: () => void): number {
   const size = folds[0]?.size ?? 0;
   const forecasts: Forecast[] = [];
   for (const fold of folds) {
-    const others = sumTransitions(folds.filter((other) => other !== fold), size);
+    const others = sumTransitions(
+      folds.filter((other) => other !== fold),
+      size,
+    );
     const learned = absorption(others, throwIfCancelled);
     const journeys = others.starts.reduce((sum, n) => sum + n, 0);
     const overall = journeys === 0 ? 0 : others.conversions.reduce((sum, n) => sum + n, 0) / journeys;
     fold.starts.forEach((n, s) => {
       // A channel in which no other fold's journey begins or passes is predicted by the rate of all.
-      const known = learned !== null && (others.conversions[s]! > 0 || learned.conversion[s]! > 0 || others.starts[s]! > 0);
-      if (n > 0) forecasts.push({ predicted: known ? learned.conversion[s]! : overall, journeys: n, converted: fold.startsThatConvert[s]! });
+      const known =
+        learned !== null && (others.conversions[s]! > 0 || learned.conversion[s]! > 0 || others.starts[s]! > 0);
+      if (n > 0)
+        forecasts.push({
+          predicted: known ? learned.conversion[s]! : overall,
+          journeys: n,
+          converted: fold.startsThatConvert[s]!,
+        });
     });
   }
   return errorOfBins(forecasts.toSorted((a, b) => a.predicted - b.predicted));
@@ -48,7 +58,7 @@ function errorOfBins(forecasts: readonly Forecast[]): number {
   };
   for (const forecast of forecasts) {
     const rate = forecast.converted / forecast.journeys;
-    for (let left = forecast.journeys; left > 0; ) {
+    for (let left = forecast.journeys; left > 0;) {
       const part = Math.min(left, capacity - filled);
       filled += part;
       predicted += part * forecast.predicted;

@@ -69,7 +69,10 @@ export interface JourneyWitness {
   readonly journeys: number;
 }
 
-/** Users whose journeys are held against the chain and the past; beyond, a fixed sample of so many tells the same to the third digit. */
+/**
+ * Users whose journeys are held against the chain and the past; beyond, a fixed sample of so many tells the same to the
+ * third digit.
+ */
 const MOST_USERS = 50_000;
 
 /** Calibration and likeness to the past from the journeys of single users, second derivations from all paths. */
@@ -87,7 +90,8 @@ export function runEvidence(input: EvidenceInput, checkpoint: Checkpoint): Evide
   }
   if (sums.journeys === 0) return insufficientData('There are no journeys with a touch in this range.');
   const tick = (fraction: number): void => checkpoint(0.4 + 0.5 * fraction);
-  const { folds, window, reference, kind } = input.events === null ? dealt(input, states, tick) : followed(input, input.events, states, tick);
+  const { folds, window, reference, kind } =
+    input.events === null ? dealt(input, states, tick) : followed(input, input.events, states, tick);
   const throwIfCancelled = (): void => checkpoint(0.9);
   return {
     ok: true,
@@ -112,10 +116,15 @@ function dealt({ paths, seed }: EvidenceInput, states: States, tick: (fraction: 
 }
 
 /**
- * Folds are of users. The two windows that are compared are read the same way, each cut to its own days: what a journey began
- * before them is unknown to both, since the one may have no past in the store.
+ * Folds are of users. The two windows that are compared are read the same way, each cut to its own days: what a journey
+ * began before them is unknown to both, since the one may have no past in the store.
  */
-function followed({ rangeStartS, rangeEndS, lookbackS, preceding }: EvidenceInput, events: EventTable, states: States, tick: (fraction: number) => void): Compared {
+function followed(
+  { rangeStartS, rangeEndS, lookbackS, preceding }: EvidenceInput,
+  events: EventTable,
+  states: States,
+  tick: (fraction: number) => void,
+): Compared {
   const sample = sampleUsers(events, MOST_USERS, () => tick(0));
   const folds = Array.from({ length: FOLDS }, () => emptyTransitions(states.size));
   const walk = (table: EventTable, window: JourneyWindow, countsOf: (user: number) => Transitions): void =>
@@ -123,7 +132,8 @@ function followed({ rangeStartS, rangeEndS, lookbackS, preceding }: EvidenceInpu
       table,
       window,
       (user, begin, end, converts) => {
-        if (begin < end) addJourney(countsOf(user), states.of, table.channel, begin, end, converts ? 1 : 0, 0, converts ? 0 : 1);
+        if (begin < end)
+          addJourney(countsOf(user), states.of, table.channel, begin, end, converts ? 1 : 0, 0, converts ? 0 : 1);
       },
       tick,
     );
@@ -135,13 +145,29 @@ function followed({ rangeStartS, rangeEndS, lookbackS, preceding }: EvidenceInpu
   walk(sample, { startS: rangeStartS, endS: rangeEndS, lookbackS }, (user) => folds[sample.userHash[user]! % FOLDS]!);
   if (preceding === null) {
     const middleS = (rangeStartS + rangeEndS) / 2;
-    return { folds, window: within(sample, middleS, rangeEndS), reference: within(sample, rangeStartS, middleS), kind: 'first_half' };
+    return {
+      folds,
+      window: within(sample, middleS, rangeEndS),
+      reference: within(sample, rangeStartS, middleS),
+      kind: 'first_half',
+    };
   }
   const past = preceding === 'in_events' ? sample : preceding.events;
-  return { folds, window: within(sample, rangeStartS, rangeEndS), reference: within(past, 2 * rangeStartS - rangeEndS, rangeStartS), kind: 'preceding_window' };
+  return {
+    folds,
+    window: within(sample, rangeStartS, rangeEndS),
+    reference: within(past, 2 * rangeStartS - rangeEndS, rangeStartS),
+    kind: 'preceding_window',
+  };
 }
 
-function witnessOf(paths: PathTable, states: States, all: Transitions, sums: JourneySums, throwIfCancelled: () => void): JourneyWitness {
+function witnessOf(
+  paths: PathTable,
+  states: States,
+  all: Transitions,
+  sums: JourneySums,
+  throwIfCancelled: () => void,
+): JourneyWitness {
   const chain = states.areChannels ? absorption(all, throwIfCancelled) : null;
   const lastClick = new Float64Array(paths.channels.length);
   for (let p = 0; p < paths.conversions.length; p++) {

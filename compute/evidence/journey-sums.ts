@@ -1,4 +1,7 @@
-/** Sums over journeys that need no chain: counts, revenue, and the Shapley value, whose Harsanyi dividends the journeys are. */
+/**
+ * Sums over journeys that need no chain: counts, revenue, and the Shapley value, whose Harsanyi dividends the journeys
+ * are.
+ */
 export class JourneySums {
   readonly touches: Float64Array;
   readonly shapley: Float64Array;

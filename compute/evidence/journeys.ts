@@ -13,22 +13,28 @@ export interface JourneyWindow {
 }
 
 /**
- * One journey: the steps are `channel[begin .. end)` of the event table, and `value` its revenue, 0 where it did not convert.
- * `begin === end` is a conversion without a touch.
+ * One journey: the steps are `channel[begin .. end)` of the event table, and `value` its revenue, 0 where it did not
+ * convert. `begin === end` is a conversion without a touch.
  */
 export type JourneyVisitor = (user: number, begin: number, end: number, converts: boolean, value: number) => void;
 
 const USERS_PER_CHECK = 512;
 
 /** Lookback is compared in whole milliseconds, as the stored times are. */
-const isWithin = (touchS: number, lastS: number, lookbackS: number): boolean => Math.round((lastS - touchS) * 1000) <= lookbackS * 1000;
+const isWithin = (touchS: number, lastS: number, lookbackS: number): boolean =>
+  Math.round((lastS - touchS) * 1000) <= lookbackS * 1000;
 
 /**
- * Walks the journeys of a window in the order of users: a user's touches are split behind each conversion; the click attached
- * to a conversion is its last touch; what follows the last conversion is a journey without one. Conversions ahead of the window
- * only end the journeys before them.
+ * Walks the journeys of a window in the order of users: a user's touches are split behind each conversion; the click
+ * attached to a conversion is its last touch; what follows the last conversion is a journey without one. Conversions
+ * ahead of the window only end the journeys before them.
  */
-export function eachJourney(table: EventTable, window: JourneyWindow, visit: JourneyVisitor, tick: (fraction: number) => void): void {
+export function eachJourney(
+  table: EventTable,
+  window: JourneyWindow,
+  visit: JourneyVisitor,
+  tick: (fraction: number) => void,
+): void {
   const { userStart, timeS, channel, conversion, value } = table;
   const { startS, endS, lookbackS, seenFromS = -Infinity } = window;
   const users = userStart.length - 1;
@@ -81,5 +87,12 @@ export function journeysAsPaths(table: EventTable, window: JourneyWindow): PathT
     () => undefined,
   );
   const kept = (column: Float64Array): Float64Array => column.subarray(0, journeys);
-  return { channels: table.channels, offsets: offsets.subarray(0, journeys + 1), steps: steps.subarray(0, length), conversions: kept(conversions), value: kept(value), nulls: kept(nulls) };
+  return {
+    channels: table.channels,
+    offsets: offsets.subarray(0, journeys + 1),
+    steps: steps.subarray(0, length),
+    conversions: kept(conversions),
+    value: kept(value),
+    nulls: kept(nulls),
+  };
 }

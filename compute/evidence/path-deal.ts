@@ -6,14 +6,20 @@ import type { Transitions } from './transitions.ts';
 
 const PATHS_PER_CHECK = 1_024;
 
-/** Part `hand` of a deal of `count` journeys among `hands`, one at a time from hand `first` on: whole numbers, and one hand gets the fraction. */
+/**
+ * Part `hand` of a deal of `count` journeys among `hands`, one at a time from hand `first` on: whole numbers, and one
+ * hand gets the fraction.
+ */
 export function dealt(count: number, hand: number, hands: number, first: number): number {
   const place = (hand - first + hands) % hands;
   const rounds = Math.floor(count / hands);
   return rounds + Math.min(1, Math.max(0, count - rounds * hands - place));
 }
 
-/** The journeys behind aggregated paths, dealt like cards into folds and into two halves: what stands in for users and time. */
+/**
+ * The journeys behind aggregated paths, dealt like cards into folds and into two halves: what stands in for users and
+ * time.
+ */
 export function dealPaths(
   paths: PathTable,
   states: States,
@@ -40,7 +46,17 @@ export function dealPaths(
     for (let hand = 0; hand < hands.length; hand++) {
       const c = dealt(conversions[p]!, hand, hands.length, first);
       const n = dealt(nulls[p]!, hand, hands.length, first);
-      if (c + n > 0) addJourney(hands[hand]!, states.of, steps, offsets[p]!, offsets[p + 1]!, c, conversions[p] === 0 ? 0 : (value[p]! * c) / conversions[p]!, n);
+      if (c + n > 0)
+        addJourney(
+          hands[hand]!,
+          states.of,
+          steps,
+          offsets[p]!,
+          offsets[p + 1]!,
+          c,
+          conversions[p] === 0 ? 0 : (value[p]! * c) / conversions[p]!,
+          n,
+        );
     }
   }
 }

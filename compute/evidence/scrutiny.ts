@@ -20,7 +20,10 @@ export interface ScrutinyInput {
 export interface ScrutinyResult {
   readonly ok: true;
   readonly semanticEntropy: number;
-  /** mean over the pairs of Markov, Shapley and PRAV that ran of ½·‖share_a − share_b‖₁ over the paid channels; 1 where there is no pair */
+  /**
+   * mean over the pairs of Markov, Shapley and PRAV that ran of ½·‖share_a − share_b‖₁ over the paid channels; 1 where
+   * there is no pair
+   */
   readonly disagreement: number;
   /** credited revenue by a second derivation, by channel; null where the model's identity does not hold */
   readonly secondCredit: { readonly channels: readonly string[]; readonly value: Float64Array } | null;
@@ -36,13 +39,19 @@ export function runScrutiny({ model, outcomes, witness, seed }: ScrutinyInput): 
   const value = secondCredit(model, outcomes, witness);
   return {
     ok: true,
-    semanticEntropy: semanticEntropy({ value: outcome.value, ...replicated, intervalLow: outcome.intervalLow, intervalHigh: outcome.intervalHigh }, seed),
+    semanticEntropy: semanticEntropy(
+      { value: outcome.value, ...replicated, intervalLow: outcome.intervalLow, intervalHigh: outcome.intervalHigh },
+      seed,
+    ),
     disagreement: disagreement(outcomes, witness.baseline),
     secondCredit: value === null ? null : { channels: outcome.channels, value },
   };
 }
 
-function replicatesOf(model: 'causal' | CausalMember, outcomes: RunOutcomes): { readonly replicates: Float64Array; readonly groups: number } {
+function replicatesOf(
+  model: 'causal' | CausalMember,
+  outcomes: RunOutcomes,
+): { readonly replicates: Float64Array; readonly groups: number } {
   if (model !== 'causal') {
     const outcome = outcomes[model];
     return outcome.ok ? outcome : { replicates: new Float64Array(0), groups: 0 };
@@ -51,8 +60,13 @@ function replicatesOf(model: 'causal' | CausalMember, outcomes: RunOutcomes): { 
   return outcomes.causal.groups > 0 ? outcomes.causal : blendedReplicates(outcomes.causal, outcomes);
 }
 
-/** On prior weights the causal model has no replicates of its own: those of its members, blended by the same weights. */
-function blendedReplicates(causal: CausalResult, outcomes: RunOutcomes): { readonly replicates: Float64Array; readonly groups: number } {
+/**
+ * On prior weights the causal model has no replicates of its own: those of its members, blended by the same weights.
+ */
+function blendedReplicates(
+  causal: CausalResult,
+  outcomes: RunOutcomes,
+): { readonly replicates: Float64Array; readonly groups: number } {
   const members = CAUSAL_MEMBERS.flatMap((member) => {
     const outcome = outcomes[member];
     return outcome.ok && causal.weights[member] > 0 ? [{ outcome, weight: causal.weights[member] }] : [];
@@ -78,7 +92,13 @@ function disagreement(outcomes: RunOutcomes, baseline: ReadonlySet<string>): num
     return outcome.ok ? [outcome] : [];
   });
   const channels = present[0]?.channels ?? [];
-  const shares = present.map((outcome) => sharesOf(aligner(channels, outcome.channels)(outcome.share).map((part, c) => (baseline.has(channels[c]!) ? 0 : part))));
-  const distances = shares.flatMap((one, i) => shares.slice(i + 1).map((other) => one.reduce((sum, part, c) => sum + Math.abs(part - other[c]!), 0) / 2));
+  const shares = present.map((outcome) =>
+    sharesOf(
+      aligner(channels, outcome.channels)(outcome.share).map((part, c) => (baseline.has(channels[c]!) ? 0 : part)),
+    ),
+  );
+  const distances = shares.flatMap((one, i) =>
+    shares.slice(i + 1).map((other) => one.reduce((sum, part, c) => sum + Math.abs(part - other[c]!), 0) / 2),
+  );
   return distances.length === 0 ? 1 : Math.min(1, distances.reduce((sum, each) => sum + each, 0) / distances.length);
 }

@@ -18,10 +18,11 @@ export interface GroupedCredit {
 }
 
 /**
- * Semantic entropy (Farquhar et al. 2024) of the ranking: B = 200 bootstrap draws over the groups of users, resampling the
- * jackknife's pseudo-values G·θ − (G − 1)·θ₍₋g₎ (Efron & Tibshirani 1993, ch. 11), are clustered by meaning; Shannon entropy of the
- * cluster sizes / ln B, in [0, 1]. Two draws mean the same unless they rank two channels in opposite order whose published
- * intervals overlap (between others the intervals have decided already) and whose credits differ by at least 1 % of the total.
+ * Semantic entropy (Farquhar et al. 2024) of the ranking: B = 200 bootstrap draws over the groups of users, resampling
+ * the jackknife's pseudo-values G·θ − (G − 1)·θ₍₋g₎ (Efron & Tibshirani 1993, ch. 11), are clustered by meaning;
+ * Shannon entropy of the cluster sizes / ln B, in [0, 1]. Two draws mean the same unless they rank two channels in
+ * opposite order whose published intervals overlap (between others the intervals have decided already) and whose
+ * credits differ by at least 1 % of the total.
  */
 export function semanticEntropy(credit: GroupedCredit, seed: number): number {
   const { value, replicates, groups } = credit;
@@ -54,13 +55,18 @@ export function semanticEntropy(credit: GroupedCredit, seed: number): number {
   return Math.min(1, Math.max(0, entropy / Math.log(DRAWS)));
 }
 
-/** Pairs of channels of which at least one has a material credit and whose intervals overlap, one pair after the other. */
+/**
+ * Pairs of channels of which at least one has a material credit and whose intervals overlap, one pair after the other.
+ */
 function comparablePairs({ value, intervalLow, intervalHigh }: GroupedCredit, material: number): Uint16Array {
   const pairs: number[] = [];
   for (let a = 0; a < value.length; a++) {
     for (let b = a + 1; b < value.length; b++) {
       if (Math.max(value[a]!, value[b]!) < material) continue;
-      const overlap = intervalLow === null || intervalHigh === null || (intervalLow[a]! <= intervalHigh[b]! && intervalLow[b]! <= intervalHigh[a]!);
+      const overlap =
+        intervalLow === null ||
+        intervalHigh === null ||
+        (intervalLow[a]! <= intervalHigh[b]! && intervalLow[b]! <= intervalHigh[a]!);
       if (overlap) pairs.push(a, b);
     }
   }

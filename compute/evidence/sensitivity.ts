@@ -53,12 +53,18 @@ const HANDS = 50;
 const LEAST_WEIGHT = 0.01;
 
 /**
- * How far the shares move when the question changes a little, on a fixed sample: without the range's first day, without its last,
- * with a lookback a fifth shorter and a fifth longer. Aggregated paths know neither days nor lookback: a random fiftieth of the
- * journeys is left out, twice, and once every path forgets the oldest fifth of its steps.
+ * How far the shares move when the question changes a little, on a fixed sample: without the range's first day, without
+ * its last, with a lookback a fifth shorter and a fifth longer. Aggregated paths know neither days nor lookback: a
+ * random fiftieth of the journeys is left out, twice, and once every path forgets the oldest fifth of its steps.
  */
 export function runSensitivity(input: SensitivityInput, checkpoint: Checkpoint): SensitivityResult | Failure {
-  const perturbations = input.events === null ? questionsOfPaths(input) : questionsOfEvents(input, sampleUsers(input.events, LEAST_USERS, () => checkpoint(0)));
+  const perturbations =
+    input.events === null
+      ? questionsOfPaths(input)
+      : questionsOfEvents(
+          input,
+          sampleUsers(input.events, LEAST_USERS, () => checkpoint(0)),
+        );
   const known = new Map<string, Float64Array | null>();
   const [unperturbed, ...others] = perturbations.map(([name, question], index) => {
     const throwIfCancelled = (): void => checkpoint(index / perturbations.length);
@@ -66,7 +72,9 @@ export function runSensitivity(input: SensitivityInput, checkpoint: Checkpoint):
     return [name, sharesOf(input, question(), known, throwIfCancelled)] as const;
   });
   const base = unperturbed![1];
-  const distances = Object.fromEntries(others.map(([name, share]) => [name, base === null || share === null ? 1 : distance(base, share)]));
+  const distances = Object.fromEntries(
+    others.map(([name, share]) => [name, base === null || share === null ? 1 : distance(base, share)]),
+  );
   const all = Object.values(distances);
   return { ok: true, distances, mean: all.reduce((sum, each) => sum + each, 0) / all.length };
 }
@@ -103,7 +111,12 @@ function questionsOfPaths({ paths, options, seed }: SensitivityInput): Perturbat
   const without = (hand: number): PathTable => ({
     ...sample,
     conversions: sample.conversions.map((count, p) => count - dealt(count, hand, HANDS, first[p]!)),
-    value: sample.value.map((amount, p) => (sample.conversions[p] === 0 ? amount : (amount * (sample.conversions[p]! - dealt(sample.conversions[p]!, hand, HANDS, first[p]!))) / sample.conversions[p]!)),
+    value: sample.value.map((amount, p) =>
+      sample.conversions[p] === 0
+        ? amount
+        : (amount * (sample.conversions[p]! - dealt(sample.conversions[p]!, hand, HANDS, first[p]!))) /
+          sample.conversions[p]!,
+    ),
     nulls: sample.nulls.map((count, p) => count - dealt(count, hand, HANDS, first[p]!)),
   });
   const question = (table: () => PathTable) => (): Question => ({ paths: table(), events: null, options });
@@ -126,11 +139,17 @@ function samplePaths(paths: PathTable, seed: number): PathTable {
 }
 
 function shortened(paths: PathTable): PathTable {
-  return selectSteps(paths, Array.from(paths.conversions.keys()), (length) => Math.ceil(length * (1 - LOOKBACK_CHANGE)));
+  return selectSteps(paths, Array.from(paths.conversions.keys()), (length) =>
+    Math.ceil(length * (1 - LOOKBACK_CHANGE)),
+  );
 }
 
 /** The chosen paths with the last `keep(length)` of their steps. */
-function selectSteps({ channels, offsets, steps, conversions, value, nulls }: PathTable, chosen: readonly number[], keep: (length: number) => number): PathTable {
+function selectSteps(
+  { channels, offsets, steps, conversions, value, nulls }: PathTable,
+  chosen: readonly number[],
+  keep: (length: number) => number,
+): PathTable {
   const ends = chosen.map((p) => offsets[p + 1]!);
   const lengths = chosen.map((p) => keep(offsets[p + 1]! - offsets[p]!));
   const starts = new Uint32Array(chosen.length + 1);
@@ -138,11 +157,23 @@ function selectSteps({ channels, offsets, steps, conversions, value, nulls }: Pa
   const selected = new Uint16Array(starts[chosen.length]!);
   chosen.forEach((_, i) => selected.set(steps.subarray(ends[i]! - lengths[i]!, ends[i]!), starts[i]));
   const pick = (column: Float64Array): Float64Array => Float64Array.from(chosen, (p) => column[p]!);
-  return { channels, offsets: starts, steps: selected, conversions: pick(conversions), value: pick(value), nulls: pick(nulls) };
+  return {
+    channels,
+    offsets: starts,
+    steps: selected,
+    conversions: pick(conversions),
+    value: pick(value),
+    nulls: pick(nulls),
+  };
 }
 
 /** Shares of the run's model on one question, over the tables' channels; null where it gives no answer. */
-function sharesOf(input: SensitivityInput, question: Question, known: Map<string, Float64Array | null>, throwIfCancelled: () => void): Float64Array | null {
+function sharesOf(
+  input: SensitivityInput,
+  question: Question,
+  known: Map<string, Float64Array | null>,
+  throwIfCancelled: () => void,
+): Float64Array | null {
   const { weights } = input;
   if (weights === null) return memberShare(input.model as CausalMember, input, question, known, throwIfCancelled);
   const blended = new Float64Array(question.paths.channels.length);
@@ -158,9 +189,16 @@ function sharesOf(input: SensitivityInput, question: Question, known: Map<string
   return weighed === 0 ? null : blended.map((part) => part / weighed);
 }
 
-function memberShare(member: CausalMember, { seed }: SensitivityInput, { paths, events, options }: Question, known: Map<string, Float64Array | null>, throwIfCancelled: () => void): Float64Array | null {
+function memberShare(
+  member: CausalMember,
+  { seed }: SensitivityInput,
+  { paths, events, options }: Question,
+  known: Map<string, Float64Array | null>,
+  throwIfCancelled: () => void,
+): Float64Array | null {
   const replication = { confidenceLevel: options.confidenceLevel, seed, creditAlone: true };
-  const share = (outcome: ({ readonly ok: true } & ChannelCredits) | Failure): Float64Array | null => (outcome.ok ? outcome.share : null);
+  const share = (outcome: ({ readonly ok: true } & ChannelCredits) | Failure): Float64Array | null =>
+    outcome.ok ? outcome.share : null;
   switch (member) {
     case 'markov':
       return share(runMarkov(paths, options.markovOrder, replication, throwIfCancelled));

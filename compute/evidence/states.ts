@@ -16,7 +16,9 @@ export function statesOf(channels: number, occurrences: () => Float64Array): Sta
   const of = new Uint16Array(channels);
   if (channels <= MOST_STATES) return { of: of.map((_, c) => c), size: channels, areChannels: true };
   const counts = occurrences();
-  const frequent = Array.from(counts.keys()).toSorted((a, b) => counts[b]! - counts[a]! || a - b).slice(0, MOST_STATES - 1);
+  const frequent = Array.from(counts.keys())
+    .toSorted((a, b) => counts[b]! - counts[a]! || a - b)
+    .slice(0, MOST_STATES - 1);
   of.fill(MOST_STATES - 1);
   frequent.forEach((channel, state) => (of[channel] = state));
   return { of, size: MOST_STATES, areChannels: false };
@@ -25,6 +27,7 @@ export function statesOf(channels: number, occurrences: () => Float64Array): Sta
 /** Touches of each channel over all journeys, conversions or not. */
 export function touchesOfPaths({ channels, offsets, steps, conversions, nulls }: PathTable): Float64Array {
   const counts = new Float64Array(channels.length);
-  for (let p = 0; p < conversions.length; p++) for (let i = offsets[p]!; i < offsets[p + 1]!; i++) counts[steps[i]!]! += conversions[p]! + nulls[p]!;
+  for (let p = 0; p < conversions.length; p++)
+    for (let i = offsets[p]!; i < offsets[p + 1]!; i++) counts[steps[i]!]! += conversions[p]! + nulls[p]!;
   return counts;
 }

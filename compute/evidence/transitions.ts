@@ -28,8 +28,20 @@ export function emptyTransitions(size: number): Transitions {
   };
 }
 
-/** Adds `conversions` converting journeys worth `value` in total, and `nulls` others, along `steps[begin .. end)`; the path must not be empty. */
-export function addJourney(counts: Transitions, stateOf: Uint16Array, steps: Uint16Array, begin: number, end: number, conversions: number, value: number, nulls: number): void {
+/**
+ * Adds `conversions` converting journeys worth `value` in total, and `nulls` others, along `steps[begin .. end)`; the
+ * path must not be empty.
+ */
+export function addJourney(
+  counts: Transitions,
+  stateOf: Uint16Array,
+  steps: Uint16Array,
+  begin: number,
+  end: number,
+  conversions: number,
+  value: number,
+  nulls: number,
+): void {
   const { size, between } = counts;
   const weight = conversions + nulls;
   let state = stateOf[steps[begin]!]!;
@@ -64,7 +76,10 @@ export function outflow(counts: Transitions): Float64Array {
   });
 }
 
-/** All transitions as one list: the starts, then per state the moves to each state, to conversion and to null. Negative never. */
+/**
+ * All transitions as one list: the starts, then per state the moves to each state, to conversion and to null. Negative
+ * never.
+ */
 function asList({ size, between, starts, conversions, nulls }: Transitions): Float64Array {
   const list = new Float64Array(size * (size + 3));
   list.set(starts);
@@ -77,8 +92,8 @@ function asList({ size, between, starts, conversions, nulls }: Transitions): Flo
 }
 
 /**
- * Jensen–Shannon divergence, base 2, of two transition distributions (Lin 1991), in [0, 1]; each is the joint distribution of
- * (from, to) over all transitions of its journeys. 1 where one side has no journey.
+ * Jensen–Shannon divergence, base 2, of two transition distributions (Lin 1991), in [0, 1]; each is the joint
+ * distribution of (from, to) over all transitions of its journeys. 1 where one side has no journey.
  */
 export function divergence(one: Transitions, other: Transitions): number {
   const [p, q] = [asList(one), asList(other)];
@@ -94,10 +109,16 @@ export function divergence(one: Transitions, other: Transitions): number {
   return Math.min(1, Math.max(0, bits));
 }
 
-/** What is added to every possible transition, so that one which the reference never saw is unlikely and not impossible (Krichevsky & Trofimov 1981). */
+/**
+ * What is added to every possible transition, so that one which the reference never saw is unlikely and not impossible
+ * (Krichevsky & Trofimov 1981).
+ */
 const PSEUDO_COUNT = 0.5;
 
-/** Cross-entropy per step, in nats, of journeys under the order-1 matrix that `reference` teaches; its exponential is the perplexity. */
+/**
+ * Cross-entropy per step, in nats, of journeys under the order-1 matrix that `reference` teaches; its exponential is
+ * the perplexity.
+ */
 function nats(journeys: Transitions, reference: Transitions): number {
   const { size } = journeys;
   const [seen, known] = [asList(journeys), asList(reference)];
@@ -117,8 +138,13 @@ function nats(journeys: Transitions, reference: Transitions): number {
   return steps === 0 ? 0 : surprise / steps;
 }
 
-/** |ln(PPL of the window / PPL of the reference)|, both under the reference's transition matrix, clipped to 1; 1 where one side has no journey. */
+/**
+ * |ln(PPL of the window / PPL of the reference)|, both under the reference's transition matrix, clipped to 1; 1 where
+ * one side has no journey.
+ */
 export function perplexityAnomaly(window: Transitions, reference: Transitions): number {
   const has = (counts: Transitions): boolean => counts.starts.some((n) => n > 0);
-  return has(window) && has(reference) ? Math.min(1, Math.abs(nats(window, reference) - nats(reference, reference))) : 1;
+  return has(window) && has(reference)
+    ? Math.min(1, Math.abs(nats(window, reference) - nats(reference, reference)))
+    : 1;
 }

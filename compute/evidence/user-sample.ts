@@ -5,7 +5,10 @@ const LEAST_SHARE = 0.01;
 const USERS_PER_CHECK = 8_192;
 const EVENTS_PER_CHECK = 1 << 20;
 
-/** The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where there are fewer. `throwIfCancelled` ends a task that was cancelled. */
+/**
+ * The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where
+ * there are fewer. `throwIfCancelled` ends a task that was cancelled.
+ */
 export function sampleUsers(table: EventTable, leastUsers: number, throwIfCancelled: () => void): EventTable {
   const { userStart, userHash, timeS, channel, conversion, value } = table;
   const share = Math.max(LEAST_SHARE, leastUsers / userHash.length);
@@ -14,7 +17,14 @@ export function sampleUsers(table: EventTable, leastUsers: number, throwIfCancel
   const sampledStart = new Uint32Array(users.length + 1);
   users.forEach((user, u) => (sampledStart[u + 1] = sampledStart[u]! + userStart[user + 1]! - userStart[user]!));
   const events = sampledStart[users.length]!;
-  const sample = { channels: table.channels, userStart: sampledStart, userHash: Uint32Array.from(users, (user) => userHash[user]!), timeS: new Float64Array(events), channel: new Uint16Array(events), conversion: new Uint8Array(events) };
+  const sample = {
+    channels: table.channels,
+    userStart: sampledStart,
+    userHash: Uint32Array.from(users, (user) => userHash[user]!),
+    timeS: new Float64Array(events),
+    channel: new Uint16Array(events),
+    conversion: new Uint8Array(events),
+  };
   const values: number[] = [];
   // The values of those who are not chosen are only counted.
   let valueIndex = 0;

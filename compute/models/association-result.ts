@@ -11,13 +11,16 @@ export interface Association {
   readonly share: Float64Array;
   /** direction per channel: −1, 0, 1 (dominance: covariance with the outcome; relative weights: OLS coefficient) */
   readonly sign: Int8Array;
-  /** error that sampling orderings leaves in each weight; all 0 where the weights are exact. Not the error of the data: see `intervalLow` */
+  /**
+   * error that sampling orderings leaves in each weight; all 0 where the weights are exact. Not the error of the data:
+   * see `intervalLow`
+   */
   readonly standardError: Float64Array;
 }
 
 /**
- * Dominance analysis and relative weights explain association, not cause.
- * `conversions` are credited by the conversion outcome, `value` by the value outcome; `share` is that of the conversion outcome.
+ * Dominance analysis and relative weights explain association, not cause. `conversions` are credited by the conversion
+ * outcome, `value` by the value outcome; `share` is that of the conversion outcome.
  */
 export interface AssociationResult<Model extends 'dominance' | 'rwa'> extends ChannelCredits, CreditIntervals {
   readonly ok: true;

@@ -35,8 +35,14 @@ export interface Explained {
   readonly value: Explanation;
   readonly exact: boolean;
   readonly evaluations: number;
-  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. `throwIfCancelled` ends a task that was cancelled. */
-  readonly weightsNear: (correlations: PresenceCorrelations, throwIfCancelled: () => void) => Readonly<Record<'conversion' | 'value', Float64Array>>;
+  /**
+   * The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the
+   * difference. `throwIfCancelled` ends a task that was cancelled.
+   */
+  readonly weightsNear: (
+    correlations: PresenceCorrelations,
+    throwIfCancelled: () => void,
+  ) => Readonly<Record<'conversion' | 'value', Float64Array>>;
 }
 
 function spread(explanation: Explanation, varying: Int32Array, channels: number): Association {
@@ -67,32 +73,59 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   const totals: PathTotals = totalsOf(table);
   const channels = table.channels.length;
   if (totals.paths === 0) return insufficientData('There are no journeys with a touch in this range.');
-  if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
-  if (channels > MOST_CHANNELS) return failure('too_many_channels', `Association is analysed for up to ${MOST_CHANNELS} channels; this data has ${channels}. Merge some.`);
+  if (totals.conversions === 0)
+    return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
+  if (channels > MOST_CHANNELS)
+    return failure(
+      'too_many_channels',
+      `Association is analysed for up to ${MOST_CHANNELS} channels; this data has ${channels}. Merge some.`,
+    );
   const sets = channelSets(table, 'all', (fraction) => checkpoint(fraction * 0.4));
   const sums = sumPresence(sets, channels, () => checkpoint(0.4));
   const varying = varyingChannels(sums, channels);
-  if (varying.length === 0) return insufficientData('Every journey touches the same channels, so their presence explains nothing.');
+  if (varying.length === 0)
+    return insufficientData('Every journey touches the same channels, so their presence explains nothing.');
   const deviationOfValue = valueDeviation(table, sums);
-  const explained = explain(presenceCorrelations(sums, channels, varying, deviationOfValue), (fraction) => checkpoint(0.4 + fraction * 0.3));
+  const explained = explain(presenceCorrelations(sums, channels, varying, deviationOfValue), (fraction) =>
+    checkpoint(0.4 + fraction * 0.3),
+  );
   const conversionOutcome = spread(explained.conversion, varying, channels);
   const valueOutcome = spread(explained.value, varying, channels);
   if (conversionOutcome.r2 === 0 && valueOutcome.r2 === 0) {
     return insufficientData(
       totals.nulls === 0
-        ? 'Every journey converted with the same revenue: this model compares journeys that converted with journeys that did not.'
+        ? 'Every journey converted with the same revenue: this model compares journeys that converted with journeys ' +
+            'that did not.'
         : 'The presence of channels explains nothing of who converts here.',
     );
   }
   const warnings: string[] = [];
-  if (conversionOutcome.r2 === 0) warnings.push('Who converts is not associated with any channel here: dominance and relative weights divide conversions like revenue.');
-  if (valueOutcome.r2 === 0 && totals.value !== 0) warnings.push('Revenue is not associated with any channel here: dominance and relative weights divide it like conversions.');
+  if (conversionOutcome.r2 === 0)
+    warnings.push(
+      'Who converts is not associated with any channel here: dominance and relative weights divide conversions like ' +
+        'revenue.',
+    );
+  if (valueOutcome.r2 === 0 && totals.value !== 0)
+    warnings.push(
+      'Revenue is not associated with any channel here: dominance and relative weights divide it like conversions.',
+    );
   if (conversionOutcome.r2 > 0 && conversionOutcome.r2 < 0.01) {
-    warnings.push(`Channel presence explains ${(conversionOutcome.r2 * 100).toPrecision(2)} % of who converts: the shares of dominance and relative weights say little.`);
+    warnings.push(
+      `Channel presence explains ${(conversionOutcome.r2 * 100).toPrecision(2)} % of who converts: the shares of ` +
+        `dominance and relative weights say little.`,
+    );
   }
   if (!explained.exact) {
-    const worst = Math.max(...[conversionOutcome, valueOutcome].flatMap(({ standardError, r2 }) => (r2 > 0 ? [Math.max(...standardError) / r2] : [])));
-    warnings.push(`With ${varying.length} channels the dominance weights are means over ${explained.evaluations} random orderings, not over all: they carry a standard error of up to ${(100 * worst).toPrecision(1)} percentage points of share.`);
+    const worst = Math.max(
+      ...[conversionOutcome, valueOutcome].flatMap(({ standardError, r2 }) =>
+        r2 > 0 ? [Math.max(...standardError) / r2] : [],
+      ),
+    );
+    warnings.push(
+      `With ${varying.length} channels the dominance weights are means over ${explained.evaluations} random ` +
+        `orderings, not over all: they carry a standard error of up to ${(100 * worst).toPrecision(1)} percentage ` +
+        `points of share.`,
+    );
   }
   const share = conversionOutcome.r2 > 0 ? conversionOutcome.share : valueOutcome.share;
   const outcome = valueOutcome.r2 > 0 ? 'value' : 'conversion';
@@ -136,8 +169,16 @@ export function associate<Model extends 'dominance' | 'rwa'>(
 }
 
 /** One row of sums per group: all journeys but those of the group, scaled to the whole. */
-function sumsWithoutEachGroup(sets: ChannelSets, sums: PresenceSums, channels: number, groups: number, seed: number, throwIfCancelled: () => void): PresenceSums {
+function sumsWithoutEachGroup(
+  sets: ChannelSets,
+  sums: PresenceSums,
+  channels: number,
+  groups: number,
+  seed: number,
+  throwIfCancelled: () => void,
+): PresenceSums {
   const byGroup = sumPresenceByGroup(sets, channels, groups, seed, throwIfCancelled);
-  for (const column of ['pairs', 'conversions', 'value', 'totals'] as const) deleteEachGroup(byGroup[column], groups, sums[column]);
+  for (const column of ['pairs', 'conversions', 'value', 'totals'] as const)
+    deleteEachGroup(byGroup[column], groups, sums[column]);
   return byGroup;
 }

@@ -17,8 +17,8 @@ export interface PresenceCorrelations {
 }
 
 /**
- * √Σ (y − mean)² of the revenue per conversion, 0 where it does not vary. Around the known mean, not from sums of squares, which
- * would cancel where all orders cost the same.
+ * √Σ (y − mean)² of the revenue per conversion, 0 where it does not vary. Around the known mean, not from sums of
+ * squares, which would cancel where all orders cost the same.
  */
 export function valueDeviation({ offsets, conversions, value }: PathTable, { totals }: PresenceSums): number {
   const mean = totals[PresenceTotal.value]! / totals[PresenceTotal.journeys]!;
@@ -36,14 +36,21 @@ export function valueDeviation({ offsets, conversions, value }: PathTable, { tot
 /** Channels that are in some journeys but not in all. */
 export function varyingChannels({ pairs, totals }: PresenceSums, channels: number): Int32Array {
   const present = Float64Array.from({ length: channels }, (_, i) => pairs[i * channels + i]!);
-  return Int32Array.from(present.keys()).filter((i) => present[i]! > 0 && present[i]! < totals[PresenceTotal.journeys]!);
+  return Int32Array.from(present.keys()).filter(
+    (i) => present[i]! > 0 && present[i]! < totals[PresenceTotal.journeys]!,
+  );
 }
 
 /**
- * Correlations among the presence of the `varying` channels, and of each with the outcomes. `deviationOfValue`: √Σ (y − mean)²
- * of the revenue. A channel that does not vary in these sums correlates with nothing.
+ * Correlations among the presence of the `varying` channels, and of each with the outcomes. `deviationOfValue`: √Σ (y −
+ * mean)² of the revenue. A channel that does not vary in these sums correlates with nothing.
  */
-export function presenceCorrelations(sums: PresenceSums, channels: number, varying: Int32Array, deviationOfValue: number): PresenceCorrelations {
+export function presenceCorrelations(
+  sums: PresenceSums,
+  channels: number,
+  varying: Int32Array,
+  deviationOfValue: number,
+): PresenceCorrelations {
   const journeys = sums.totals[PresenceTotal.journeys]!;
   const conversions = sums.totals[PresenceTotal.conversions]!;
   const nulls = sums.totals[PresenceTotal.nulls]!;
@@ -63,7 +70,9 @@ export function presenceCorrelations(sums: PresenceSums, channels: number, varyi
     }
   }
   const correlate = (where: Float64Array, all: number, deviationOfY: number): Float64Array =>
-    Float64Array.from(varying, (i, a) => over(over(where[i]! * journeys - present[a]! * all, deviation[a]!), deviationOfY));
+    Float64Array.from(varying, (i, a) =>
+      over(over(where[i]! * journeys - present[a]! * all, deviation[a]!), deviationOfY),
+    );
   return {
     varying,
     between,

@@ -31,18 +31,32 @@ export function orderDeviation(conversions: number, value: number, squares: numb
   return variance > 1e-12 * mean * mean ? Math.sqrt(variance) : 0;
 }
 
-/** What of the journeys is looked at: `all`, their revenue being that of conversions; or `converting`, with whatever revenue the table holds. */
+/**
+ * What of the journeys is looked at: `all`, their revenue being that of conversions; or `converting`, with whatever
+ * revenue the table holds.
+ */
 export type JourneyKind = 'all' | 'converting';
 
 /** Adds up paths with a touch by their channel set. Above 52 channels every path stays a set of its own. */
 export function channelSets(table: PathTable, kind: JourneyKind, checkpoint: Checkpoint): ChannelSets {
-  return table.channels.length <= MOST_CHANNELS_BY_PLACE ? setsByPlace(table, kind, checkpoint) : setsByIndex(table, kind, checkpoint);
+  return table.channels.length <= MOST_CHANNELS_BY_PLACE
+    ? setsByPlace(table, kind, checkpoint)
+    : setsByIndex(table, kind, checkpoint);
 }
 
-function setsByPlace({ channels, offsets, steps, conversions, value, nulls, valueSquares }: PathTable, kind: JourneyKind, checkpoint: Checkpoint): ChannelSets {
+function setsByPlace(
+  { channels, offsets, steps, conversions, value, nulls, valueSquares }: PathTable,
+  kind: JourneyKind,
+  checkpoint: Checkpoint,
+): ChannelSets {
   const onlyConverting = kind === 'converting';
   const places = 2 ** channels.length;
-  const columns = { conversions: new Float64Array(places), nulls: new Float64Array(places), value: new Float64Array(places), squares: new Float64Array(places) };
+  const columns = {
+    conversions: new Float64Array(places),
+    nulls: new Float64Array(places),
+    value: new Float64Array(places),
+    squares: new Float64Array(places),
+  };
   const occurs = new Uint8Array(places);
   for (let p = 0; p < conversions.length; p++) {
     if (p % PATHS_PER_CHECK === 0) checkpoint(p / conversions.length);
@@ -68,10 +82,20 @@ function setsByPlace({ channels, offsets, steps, conversions, value, nulls, valu
     members.add(distinct.subarray(0, count));
   }
   const kept = (column: Float64Array): Float64Array => Float64Array.from(sets, (set) => column[set]!);
-  return { ...members.done(), conversions: kept(columns.conversions), nulls: kept(columns.nulls), value: kept(columns.value), squares: kept(columns.squares) };
+  return {
+    ...members.done(),
+    conversions: kept(columns.conversions),
+    nulls: kept(columns.nulls),
+    value: kept(columns.value),
+    squares: kept(columns.squares),
+  };
 }
 
-function setsByIndex({ channels, offsets, steps, conversions, value, nulls, valueSquares }: PathTable, kind: JourneyKind, checkpoint: Checkpoint): ChannelSets {
+function setsByIndex(
+  { channels, offsets, steps, conversions, value, nulls, valueSquares }: PathTable,
+  kind: JourneyKind,
+  checkpoint: Checkpoint,
+): ChannelSets {
   const onlyConverting = kind === 'converting';
   const byMask = channels.length <= MOST_CHANNELS_BY_MASK;
   const index = new KeyIndex(byMask ? 2 ** channels.length : 1);
@@ -100,10 +124,19 @@ function setsByIndex({ channels, offsets, steps, conversions, value, nulls, valu
     columns.nulls.add(set, nulls[p]!);
     columns.conversions.add(set, converted);
     columns.value.add(set, earned);
-    columns.squares.add(set, valueSquares === undefined || converted === 0 ? (earned * earned) / Math.max(1, converted) : valueSquares[p]!);
+    columns.squares.add(
+      set,
+      valueSquares === undefined || converted === 0 ? (earned * earned) / Math.max(1, converted) : valueSquares[p]!,
+    );
   }
   const kept = (column: Sums): Float64Array => column.values.subarray(0, members.count);
-  return { ...members.done(), conversions: kept(columns.conversions), nulls: kept(columns.nulls), value: kept(columns.value), squares: kept(columns.squares) };
+  return {
+    ...members.done(),
+    conversions: kept(columns.conversions),
+    nulls: kept(columns.nulls),
+    value: kept(columns.value),
+    squares: kept(columns.squares),
+  };
 }
 
 class GrowingMembers {

@@ -5,8 +5,8 @@ import { twoSidedT } from '../numerics/student-quantile.ts';
 export const JOURNEY_GROUPS = 50;
 
 /**
- * How sure a path model is of its credit, its journeys taken as independent draws: what the model would credit the channel
- * with on average over shops like this one. It says nothing of whether the model is right.
+ * How sure a path model is of its credit, its journeys taken as independent draws: what the model would credit the
+ * channel with on average over shops like this one. It says nothing of whether the model is right.
  */
 export interface CreditIntervals {
   /** jackknife replicates of `value` (groups × K, row-major): credit without one group, scaled to the whole */
@@ -31,12 +31,20 @@ export function noIntervals(value: Float64Array): CreditIntervals {
 }
 
 /**
- * Student intervals around `value` with the jackknife error of its replicates. `extraError`: standard error of the method
- * itself (sampled orderings), where it has one. Credit that cannot be negative has no negative end.
+ * Student intervals around `value` with the jackknife error of its replicates. `extraError`: standard error of the
+ * method itself (sampled orderings), where it has one. Credit that cannot be negative has no negative end.
  */
-export function creditIntervals(value: Float64Array, replicates: Float64Array, groups: number, { confidenceLevel }: Replication, extraError?: Float64Array): CreditIntervals {
+export function creditIntervals(
+  value: Float64Array,
+  replicates: Float64Array,
+  groups: number,
+  { confidenceLevel }: Replication,
+  extraError?: Float64Array,
+): CreditIntervals {
   const t = twoSidedT(confidenceLevel, groups - 1);
-  const halfWidth = value.map((_, c) => t * Math.hypot(jackknifeError(replicates, groups, c, value.length), extraError?.[c] ?? 0));
+  const halfWidth = value.map(
+    (_, c) => t * Math.hypot(jackknifeError(replicates, groups, c, value.length), extraError?.[c] ?? 0),
+  );
   return {
     replicates,
     groups,
@@ -55,7 +63,8 @@ export function deleteEachGroup(sums: Float64Array, groups: number, total: Float
     let mean = 0;
     for (let g = 0; g < groups; g++) mean += sums[g * width + i]!;
     mean /= groups;
-    for (let g = 0; g < groups; g++) sums[g * width + i] = total[i]! - ((sums[g * width + i]! - mean) * groups) / (groups - 1);
+    for (let g = 0; g < groups; g++)
+      sums[g * width + i] = total[i]! - ((sums[g * width + i]! - mean) * groups) / (groups - 1);
   }
   return sums;
 }

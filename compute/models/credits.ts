@@ -1,7 +1,10 @@
 import type { PathTable } from '../journey-tables.ts';
 import type { PathTotals } from '../outcome.ts';
 
-/** Paths worked through between two checks of the cancel flag: some microseconds each, milliseconds where every path has a thousand touches. */
+/**
+ * Paths worked through between two checks of the cancel flag: some microseconds each, milliseconds where every path has
+ * a thousand touches.
+ */
 export const PATHS_PER_CHECK = 1_024;
 
 /** Counts of all non-empty paths. */

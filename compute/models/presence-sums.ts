@@ -26,7 +26,17 @@ const emptySums = (channels: number, rows = 1): PresenceSums => ({
 });
 
 /** Adds journeys with these members to row `row` of `sums`. */
-function addJourneys(sums: PresenceSums, row: number, channels: number, members: Uint16Array, first: number, end: number, conversions: number, nulls: number, value: number): void {
+function addJourneys(
+  sums: PresenceSums,
+  row: number,
+  channels: number,
+  members: Uint16Array,
+  first: number,
+  end: number,
+  conversions: number,
+  nulls: number,
+  value: number,
+): void {
   const { totals } = sums;
   const journeys = conversions + nulls;
   totals[row * TOTALS + PresenceTotal.journeys]! += journeys;
@@ -41,18 +51,37 @@ function addJourneys(sums: PresenceSums, row: number, channels: number, members:
   }
 }
 
-/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. `throwIfCancelled` ends a task that was cancelled. */
+/**
+ * Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them.
+ * `throwIfCancelled` ends a task that was cancelled.
+ */
 export function sumPresence(sets: ChannelSets, channels: number, throwIfCancelled: () => void): PresenceSums {
   const sums = emptySums(channels);
   for (let s = 0; s < sets.count; s++) {
     if (s % PATHS_PER_CHECK === 0) throwIfCancelled();
-    addJourneys(sums, 0, channels, sets.members, sets.offsets[s]!, sets.offsets[s + 1]!, sets.conversions[s]!, sets.nulls[s]!, sets.value[s]!);
+    addJourneys(
+      sums,
+      0,
+      channels,
+      sets.members,
+      sets.offsets[s]!,
+      sets.offsets[s + 1]!,
+      sets.conversions[s]!,
+      sets.nulls[s]!,
+      sets.value[s]!,
+    );
   }
   return sums;
 }
 
 /** The same with the journeys divided among random groups: one row per group. */
-export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: number, seed: number, throwIfCancelled: () => void): PresenceSums {
+export function sumPresenceByGroup(
+  sets: ChannelSets,
+  channels: number,
+  groups: number,
+  seed: number,
+  throwIfCancelled: () => void,
+): PresenceSums {
   const random = new RandomGroups(groups, seed);
   const sums = emptySums(channels, groups);
   for (let s = 0; s < sets.count; s++) {
@@ -62,10 +91,17 @@ export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: 
     const converted = sets.conversions[s]!;
     const earned = sets.value[s]!;
     if (converted > 0) {
-      random.split(converted, earned / converted, orderDeviation(converted, earned, sets.squares[s]!), (group, count, value) =>
-        addJourneys(sums, group, channels, sets.members, first, end, count, 0, value));
+      random.split(
+        converted,
+        earned / converted,
+        orderDeviation(converted, earned, sets.squares[s]!),
+        (group, count, value) => addJourneys(sums, group, channels, sets.members, first, end, count, 0, value),
+      );
     }
-    if (sets.nulls[s]! > 0) random.split(sets.nulls[s]!, 0, 0, (group, count) => addJourneys(sums, group, channels, sets.members, first, end, 0, count, 0));
+    if (sets.nulls[s]! > 0)
+      random.split(sets.nulls[s]!, 0, 0, (group, count) =>
+        addJourneys(sums, group, channels, sets.members, first, end, 0, count, 0),
+      );
   }
   return sums;
 }
@@ -73,5 +109,10 @@ export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: 
 /** Row `row` of sums by group. */
 export function presenceRow(sums: PresenceSums, channels: number, row: number): PresenceSums {
   const part = (column: Float64Array, width: number): Float64Array => column.subarray(row * width, (row + 1) * width);
-  return { pairs: part(sums.pairs, channels * channels), conversions: part(sums.conversions, channels), value: part(sums.value, channels), totals: part(sums.totals, TOTALS) };
+  return {
+    pairs: part(sums.pairs, channels * channels),
+    conversions: part(sums.conversions, channels),
+    value: part(sums.value, channels),
+    totals: part(sums.totals, TOTALS),
+  };
 }

@@ -1,7 +1,7 @@
 /**
- * Rounds `amounts` (any sign) to integers that sum to `total` exactly: each is rounded down, and the units left over go to
- * the largest fractional parts, ties to the lower index. `total` must lie within rounding of the sum; a larger gap is spread
- * in whole rounds over the non-zero amounts (over all of them, where all are zero).
+ * Rounds `amounts` (any sign) to integers that sum to `total` exactly: each is rounded down, and the units left over go
+ * to the largest fractional parts, ties to the lower index. `total` must lie within rounding of the sum; a larger gap
+ * is spread in whole rounds over the non-zero amounts (over all of them, where all are zero).
  */
 export function largestRemainder(amounts: Float64Array, total: number): Float64Array {
   const rounded = amounts.map(Math.floor);

@@ -8,7 +8,10 @@ export interface Factorisation {
   readonly order: Int32Array;
 }
 
-/** Factors `matrix` (size × size, row-major) in place; null where it is singular to working precision. `tick` runs once per column. */
+/**
+ * Factors `matrix` (size × size, row-major) in place; null where it is singular to working precision. `tick` runs once
+ * per column.
+ */
 export function factorise(matrix: Float64Array, size: number, tick?: () => void): Factorisation | null {
   const order = Int32Array.from({ length: size }, (_, i) => i);
   let largest = 0;

@@ -34,10 +34,10 @@ export class RandomGroups {
   }
 
   /**
-   * Splits `count` observations of the given mean and standard deviation. Few are drawn one by one. From one per group on,
-   * each group gets its expected part ± the standard deviation of a multinomial draw, half of the groups up and half down: the
-   * mean and the covariance of the multinomial exactly, no part below 0, parts that add up to the count (balanced half-samples,
-   * McCarthy 1969). A fraction of an observation is a part like any other.
+   * Splits `count` observations of the given mean and standard deviation. Few are drawn one by one. From one per group
+   * on, each group gets its expected part ± the standard deviation of a multinomial draw, half of the groups up and
+   * half down: the mean and the covariance of the multinomial exactly, no part below 0, parts that add up to the count
+   * (balanced half-samples, McCarthy 1969). A fraction of an observation is a part like any other.
    */
   split(count: number, mean: number, deviation: number, add: AddPart): void {
     const { groups } = this;

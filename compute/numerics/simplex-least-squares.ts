@@ -41,14 +41,16 @@ function minimumOnFace({ gram, projection }: SimplexProblem, face: readonly numb
 }
 
 /**
- * Weights ≥ 0 with sum 1 that minimise the problem, exactly: the optimum is the equality-constrained minimum of the face it
- * lies on, so every face is tried (2^size − 1 of them: meant for a handful of candidates). Where several weights are
- * equally good, the smaller face that comes first wins.
+ * Weights ≥ 0 with sum 1 that minimise the problem, exactly: the optimum is the equality-constrained minimum of the
+ * face it lies on, so every face is tried (2^size − 1 of them: meant for a handful of candidates). Where several
+ * weights are equally good, the smaller face that comes first wins.
  */
 export function simplexLeastSquares(problem: SimplexProblem): Float64Array {
   const size = problem.projection.length;
   if (size > 12) throw new RangeError(`${size} candidates are more than the 12 that faces are enumerated for`);
-  const faces = Array.from({ length: 2 ** size - 1 }, (_, code) => Array.from({ length: size }, (_, i) => i).filter((i) => ((code + 1) >> i) & 1));
+  const faces = Array.from({ length: 2 ** size - 1 }, (_, code) =>
+    Array.from({ length: size }, (_, i) => i).filter((i) => ((code + 1) >> i) & 1),
+  );
   faces.sort((left, right) => left.length - right.length);
   let best: Float64Array = new Float64Array(size);
   let least = Infinity;

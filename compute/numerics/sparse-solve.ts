@@ -1,6 +1,9 @@
 import { solveDense } from './linear-solve.ts';
 
-/** Transitions of an absorbing chain, stored by target: those into j are entries `into[j] .. into[j + 1]`. No self-loops. */
+/**
+ * Transitions of an absorbing chain, stored by target: those into j are entries `into[j] .. into[j + 1]`. No
+ * self-loops.
+ */
 export interface SparseChain {
   readonly size: number;
   readonly into: Int32Array;
@@ -39,7 +42,10 @@ export class SolvingBudget {
   }
 }
 
-/** Corrected sweeps shrink the error about tenfold, so the error is an order below the last change; what removal takes away is a small difference of such sums. */
+/**
+ * Corrected sweeps shrink the error about tenfold, so the error is an order below the last change; what removal takes
+ * away is a small difference of such sums.
+ */
 const TOLERANCE = 1e-14;
 /** A sweep that leaves more of the change than this is followed by a correction; others would be set back by it. */
 const SLOW = 0.5;
@@ -101,7 +107,7 @@ export function sweepOrder({ size, into, from }: Pick<SparseChain, 'size' | 'int
     if (seen[root] === 1) continue;
     seen[root] = 1;
     open[0] = root;
-    for (let depth = 0; depth >= 0; ) {
+    for (let depth = 0; depth >= 0;) {
       const state = open[depth]!;
       if (next[state] === into[state + 1]) {
         order[done++] = state;
@@ -118,7 +124,15 @@ export function sweepOrder({ size, into, from }: Pick<SparseChain, 'size' | 'int
 }
 
 /** The chain with every transition turned around: `solveVisits` on it, started at the rewards b, solves h = b + Q·h. */
-export function reversed({ size, into, from, probability, isSweptBackwards = false, group, groups }: SparseChain): SparseChain {
+export function reversed({
+  size,
+  into,
+  from,
+  probability,
+  isSweptBackwards = false,
+  group,
+  groups,
+}: SparseChain): SparseChain {
   const turned = {
     size,
     into: new Int32Array(size + 1),
@@ -149,9 +163,9 @@ export interface SolvingOptions {
 }
 
 /**
- * Expected visits u of each state of an absorbing chain started at `start`: solves u = start + Qᵀu over the states that are
- * not `off`, to about 14 digits. `visits` holds a first guess and receives the result; `tick` runs once per sweep. Stops
- * short of that where the budget is spent.
+ * Expected visits u of each state of an absorbing chain started at `start`: solves u = start + Qᵀu over the states that
+ * are not `off`, to about 14 digits. `visits` holds a first guess and receives the result; `tick` runs once per sweep.
+ * Stops short of that where the budget is spent.
  */
 export function solveVisits(
   chain: SparseChain,

@@ -80,8 +80,8 @@ function reflect(a: Float64Array, size: number, k: number, v: Float64Array): num
 }
 
 /**
- * The product of the reflections, the last one first (Golub & Van Loan 5.1.6, backward accumulation): reflection k moves
- * what lies behind k only.
+ * The product of the reflections, the last one first (Golub & Van Loan 5.1.6, backward accumulation): reflection k
+ * moves what lies behind k only.
  */
 function productOf(reflections: Float64Array, size: number, tick?: () => void): Float64Array {
   const product = new Float64Array(size * size);
@@ -110,9 +110,9 @@ function rotate(rows: Float64Array, size: number, p: number, c: number, s: numbe
 }
 
 /**
- * Eigen decomposition of a symmetric matrix (size × size, row-major; left as it is): Householder tridiagonalisation, then
- * QL steps with implicit Wilkinson shifts (Golub & Van Loan 8.3; Bowdler, Martin, Reinsch & Wilkinson 1968, `tql2`).
- * Eigenvalues are right to rounding of the largest. `tick` runs once per row of each part.
+ * Eigen decomposition of a symmetric matrix (size × size, row-major; left as it is): Householder tridiagonalisation,
+ * then QL steps with implicit Wilkinson shifts (Golub & Van Loan 8.3; Bowdler, Martin, Reinsch & Wilkinson 1968,
+ * `tql2`). Eigenvalues are right to rounding of the largest. `tick` runs once per row of each part.
  */
 export function symmetricEigen(matrix: Float64Array, size: number, tick?: () => void): Eigen {
   const { diagonal: d, beside: e, basis } = tridiagonalise(matrix, size, tick);
@@ -132,7 +132,14 @@ export function symmetricEigen(matrix: Float64Array, size: number, tick?: () => 
 }
 
 /** One QL step on the block first … last: chases the bulge of the shift up from its lower end. */
-function qlStep(d: Float64Array, e: Float64Array, basis: Float64Array, size: number, first: number, last: number): void {
+function qlStep(
+  d: Float64Array,
+  e: Float64Array,
+  basis: Float64Array,
+  size: number,
+  first: number,
+  last: number,
+): void {
   const half = (d[first + 1]! - d[first]!) / (2 * e[first]!);
   const shift = d[first]! - e[first]! / (half + (half < 0 ? -1 : 1) * Math.hypot(half, 1));
   let g = d[last]! - shift;
@@ -163,7 +170,11 @@ function qlStep(d: Float64Array, e: Float64Array, basis: Float64Array, size: num
 }
 
 /** Vᵀ·f(D)·V: a function of a symmetric matrix, from its eigen decomposition. `tick` runs once per eigenvalue. */
-export function spectralFunction({ values, vectors }: Eigen, of: (value: number) => number, tick?: () => void): Float64Array {
+export function spectralFunction(
+  { values, vectors }: Eigen,
+  of: (value: number) => number,
+  tick?: () => void,
+): Float64Array {
   const size = values.length;
   const result = new Float64Array(size * size);
   for (let k = 0; k < size; k++) {

@@ -13,7 +13,10 @@ export class SystematicSample {
     this.passed = random() * step;
   }
 
-  /** What a single observation of this count stands for so that Σ weight² estimates Σ count: 0 = not drawn, 1 = all of them were. */
+  /**
+   * What a single observation of this count stands for so that Σ weight² estimates Σ count: 0 = not drawn, 1 = all of
+   * them were.
+   */
   weightOf(count: number): number {
     if (count === 0) return 0;
     if (this.step <= 1 || count >= this.step) return 1;

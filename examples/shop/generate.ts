@@ -2,7 +2,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHANNELS, isPaid } from './marketing-plan.ts';
 import { shopCalendar, type ShopCalendar } from './shop-calendar.ts';
-import { eventLines, orderLines, pathLines, spendLines, touchpointLines, touchpointObjects, writeLines } from './shop-files.ts';
+import {
+  eventLines,
+  orderLines,
+  pathLines,
+  spendLines,
+  touchpointLines,
+  touchpointObjects,
+  writeLines,
+} from './shop-files.ts';
 import { playHistory, type ShopHistory, type TrueEffect } from './shop-history.ts';
 
 export const SHOP_NAME = 'Tarn & Thistle Outfitters';
@@ -39,7 +47,12 @@ export interface ShopFiles {
  * about its channels. The same seed, end date and number of users give the same bytes.
  * Throws a RangeError for an impossible end date or number of users, and the file system's errors.
  */
-export async function generateShop({ directory, seed, endDate, users = DEFAULT_SHOPPERS }: ShopRequest): Promise<ShopFiles> {
+export async function generateShop({
+  directory,
+  seed,
+  endDate,
+  users = DEFAULT_SHOPPERS,
+}: ShopRequest): Promise<ShopFiles> {
   if (!Number.isInteger(users) || users < 1) throw new RangeError('users must be a whole number of at least 1');
   const calendar = shopCalendar(endDate);
   const history = playHistory(seed, users, calendar);
@@ -80,7 +93,17 @@ export interface ShopTruth {
   /** Revenue that vanishes when all marketing is switched off at once; the rest is the baseline. */
   readonly marketing_incremental_revenue: number;
   readonly baseline_revenue: number;
-  readonly channels: Readonly<Record<string, { readonly incremental_revenue: number; readonly incremental_orders: number; readonly share: number; readonly touches: number }>>;
+  readonly channels: Readonly<
+    Record<
+      string,
+      {
+        readonly incremental_revenue: number;
+        readonly incremental_orders: number;
+        readonly share: number;
+        readonly touches: number;
+      }
+    >
+  >;
 }
 
 function describeTruth(history: ShopHistory, calendar: ShopCalendar, seed: number): ShopTruth {
@@ -89,14 +112,17 @@ function describeTruth(history: ShopHistory, calendar: ShopCalendar, seed: numbe
   for (const user of history.users) for (const touch of user.touches) touches[touch.channel]! += 1;
   const revenueCents = orders.reduce((sum, order) => sum + order.cents, 0);
   const sumOfChannels = history.effects.reduce((sum, effect) => sum + effect.incrementalCents, 0);
-  const paid = CHANNELS.flatMap((channel, index): (readonly [string, TrueEffect, number])[] => (isPaid(index) ? [[channel.name, history.effects[index]!, touches[index]!]] : []));
+  const paid = CHANNELS.flatMap((channel, index): (readonly [string, TrueEffect, number])[] =>
+    isPaid(index) ? [[channel.name, history.effects[index]!, touches[index]!]] : [],
+  );
   return {
     shop: SHOP_NAME,
     seed,
     date_range: [calendar.dates[0]!, calendar.dates.at(-1)!],
     currency: 'USD',
     method:
-      'Every shopper was simulated again without the effect of one channel, on the same random numbers. The orders that vanish are what the channel caused. share = part of the sum over channels.',
+      'Every shopper was simulated again without the effect of one channel, on the same random numbers. The orders ' +
+      'that vanish are what the channel caused. share = part of the sum over channels.',
     orders: orders.length,
     revenue: revenueCents / 100,
     marketing_incremental_revenue: history.allMarketing.incrementalCents / 100,

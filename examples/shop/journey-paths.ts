@@ -40,7 +40,12 @@ export function aggregatePaths(users: readonly UserHistory[]): ReadonlyMap<strin
     }
     if (next < touches.length) {
       const endS = touches.at(-1)!.timeS;
-      entry(touches.slice(next).filter((touch) => touch.timeS >= endS - LOOKBACK_S).map((touch) => touch.channel)).nulls += 1;
+      entry(
+        touches
+          .slice(next)
+          .filter((touch) => touch.timeS >= endS - LOOKBACK_S)
+          .map((touch) => touch.channel),
+      ).nulls += 1;
     }
   }
   return new Map([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -11,7 +11,11 @@ import type { Order, Touch, UserHistory } from './shop-history.ts';
 const CHUNK_CHARACTERS = 65_536;
 
 /** Writes lines to a file, a chunk at a time, gzipped on request. */
-export async function writeLines(file: string, lines: Iterable<string>, encoding: 'identity' | 'gzip' = 'identity'): Promise<void> {
+export async function writeLines(
+  file: string,
+  lines: Iterable<string>,
+  encoding: 'identity' | 'gzip' = 'identity',
+): Promise<void> {
   const chunks = Readable.from(chunked(lines), { objectMode: false });
   if (encoding === 'gzip') await pipeline(chunks, createGzip({ level: 4 }), createWriteStream(file));
   else await pipeline(chunks, createWriteStream(file));
@@ -43,8 +47,15 @@ export function* touchpointObjects(touches: readonly Touch[]): Generator<string>
   for (const [index, touch] of touches.entries()) {
     const { name, source, medium, campaigns, costPerTouch } = CHANNELS[touch.channel]!;
     yield JSON.stringify({
-      user_id: touch.userId, event_id: `e${index + 1}`, timestamp: isoSeconds(touch.timeS), channel: name, campaign: campaigns[touch.campaign],
-      source, medium, cost: costPerTouch, event_type: touch.click ? 'click' : 'view',
+      user_id: touch.userId,
+      event_id: `e${index + 1}`,
+      timestamp: isoSeconds(touch.timeS),
+      channel: name,
+      campaign: campaigns[touch.campaign],
+      source,
+      medium,
+      cost: costPerTouch,
+      event_type: touch.click ? 'click' : 'view',
     });
   }
 }
@@ -98,7 +109,8 @@ export function* spendLines(touches: readonly Touch[], calendar: ShopCalendar, s
     const day = Math.floor(key / slots / CHANNELS.length);
     const noise = 0.9 + 0.2 * uniformAt(seed, key, 0);
     const cents = Math.max(1, Math.round(100 * group.touches * channel.costPerTouch * noise));
-    const impressions = channel.impressionsPerTouch === 0 ? '' : Math.round(group.touches * channel.impressionsPerTouch * noise);
+    const impressions =
+      channel.impressionsPerTouch === 0 ? '' : Math.round(group.touches * channel.impressionsPerTouch * noise);
     yield `${calendar.dates[day]},${channel.name},${channel.campaigns[key % slots]},${decimal(cents)},${impressions},${group.clicks}`;
   }
 }
@@ -106,7 +118,8 @@ export function* spendLines(touches: readonly Touch[], calendar: ShopCalendar, s
 /** `paths.csv`: journeys added up by path, the header first. */
 export function* pathLines(users: readonly UserHistory[]): Generator<string> {
   yield 'path,conversions,revenue,nulls';
-  for (const [path, { conversions, cents, nulls }] of aggregatePaths(users)) yield `${path},${conversions},${decimal(cents)},${nulls}`;
+  for (const [path, { conversions, cents, nulls }] of aggregatePaths(users))
+    yield `${path},${conversions},${decimal(cents)},${nulls}`;
 }
 
 function decimal(cents: number): string {

@@ -63,7 +63,8 @@ export function playHistory(seed: number, shoppers: number, calendar: ShopCalend
       effect.incrementalOrders += total.orders - without.orders;
     };
     for (let channel = 0; channel < CHANNELS.length; channel += 1) {
-      if ((reached & (1 << channel)) !== 0 && CHANNELS[channel]!.ordersPerTouch > 0) charge(effects[channel]!, 1 << channel);
+      if ((reached & (1 << channel)) !== 0 && CHANNELS[channel]!.ordersPerTouch > 0)
+        charge(effects[channel]!, 1 << channel);
     }
     if (reached !== 0) charge(allMarketing, ALL_PAID);
   }
@@ -75,12 +76,15 @@ function record(shopper: Shopper, calendar: ShopCalendar): UserHistory {
   const touches: Touch[] = [];
   const orders: Order[] = [];
   playLife(shopper, calendar, 0, {
-    touch: (offsetS, channel, campaign, click) => touches.push({ userId, timeS: calendar.startS + offsetS, channel, campaign, click }),
-    order: (offsetS, cents, newCustomer) => orders.push({ userId, timeS: calendar.startS + offsetS, cents, newCustomer }),
+    touch: (offsetS, channel, campaign, click) =>
+      touches.push({ userId, timeS: calendar.startS + offsetS, channel, campaign, click }),
+    order: (offsetS, cents, newCustomer) =>
+      orders.push({ userId, timeS: calendar.startS + offsetS, cents, newCustomer }),
   });
   touches.sort((a, b) => a.timeS - b.timeS);
   // User, time, channel and campaign are a touch's natural key: two of them in one second would count as one.
-  for (let i = 1; i < touches.length; i += 1) touches[i]!.timeS = Math.max(touches[i]!.timeS, touches[i - 1]!.timeS + 1);
+  for (let i = 1; i < touches.length; i += 1)
+    touches[i]!.timeS = Math.max(touches[i]!.timeS, touches[i - 1]!.timeS + 1);
   return { touches, orders };
 }
 

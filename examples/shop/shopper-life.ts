@@ -17,7 +17,10 @@ const SATED_DAYS = 21;
 const DRAW = { hour: 0, decision: 1, lag: 2, closingChannel: 3, closingCampaign: 4, parcel: 5 } as const;
 
 /** Pull of one touch on the first day, so that its decaying pulls add up to `ordersPerTouch` (geometric ad-stock). */
-const FIRST_DAY_PULL = Float64Array.from(CHANNELS, (channel) => channel.ordersPerTouch * (1 - 2 ** (-1 / channel.halfLifeDays)));
+const FIRST_DAY_PULL = Float64Array.from(
+  CHANNELS,
+  (channel) => channel.ordersPerTouch * (1 - 2 ** (-1 / channel.halfLifeDays)),
+);
 const DAILY_DECAY = Float64Array.from(CHANNELS, (channel) => 2 ** (-1 / channel.halfLifeDays));
 
 /**
@@ -69,11 +72,16 @@ export function playLife(shopper: Shopper, calendar: ShopCalendar, muted: number
     const sated = day - lastOrderDay < SATED_DAYS ? 0.2 : 1;
     const hazard = sated * sale * (wish + (shopper.responsiveness * pulls) / (1 + pulls / 0.3));
     if (uniformAt(seed, day, DRAW.decision) < 1 - Math.exp(-hazard)) {
-      witness.order(visitBeforeOrder(seed, day, decisionS, lastClickS, witness), basketCents(seed, day, sale > 1), !bought);
+      witness.order(
+        visitBeforeOrder(seed, day, decisionS, lastClickS, witness),
+        basketCents(seed, day, sale > 1),
+        !bought,
+      );
       lookForParcel(seed, day, calendar, witness);
       bought = true;
       lastOrderDay = day;
-      for (let number = 0; number < episodes.length; number += 1) if (episodes[number]!.firstDay <= day) closed[number] = 1;
+      for (let number = 0; number < episodes.length; number += 1)
+        if (episodes[number]!.firstDay <= day) closed[number] = 1;
     }
     playTouchesUntil((day + 1) * 86_400);
   }
@@ -83,13 +91,24 @@ export function playLife(shopper: Shopper, calendar: ShopCalendar, muted: number
  * Every order has a visit minutes before it: the day's last click, else one more visit, which tells how the
  * shopper came in and caused nothing. Answers the time of the order.
  */
-function visitBeforeOrder(seed: number, day: number, decisionS: number, lastClickS: number, witness: LifeWitness): number {
+function visitBeforeOrder(
+  seed: number,
+  day: number,
+  decisionS: number,
+  lastClickS: number,
+  witness: LifeWitness,
+): number {
   const lagS = 150 + Math.floor(1400 * uniformAt(seed, day, DRAW.lag));
   if (lastClickS >= 0) return Math.min(decisionS, lastClickS + lagS);
   if (witness.touch !== undefined) {
     const channel = drawVisitChannel(uniformAt(seed, day, DRAW.closingChannel));
     const { campaigns } = CHANNELS[channel]!;
-    witness.touch(decisionS - lagS, channel, Math.floor(uniformAt(seed, day, DRAW.closingCampaign) * campaigns.length), true);
+    witness.touch(
+      decisionS - lagS,
+      channel,
+      Math.floor(uniformAt(seed, day, DRAW.closingCampaign) * campaigns.length),
+      true,
+    );
   }
   return decisionS;
 }
@@ -99,6 +118,7 @@ function lookForParcel(seed: number, day: number, calendar: ShopCalendar, witnes
   for (let visit = 0; visit < 3; visit += 1) {
     const uniform = uniformAt(seed, day, DRAW.parcel + visit);
     const visitDay = day + 1 + 2 * visit;
-    if (uniform < 0.5 && visitDay < calendar.days) witness.touch?.(visitDay * 86_400 + secondOfDay(2 * uniform), DIRECT, 0, true);
+    if (uniform < 0.5 && visitDay < calendar.days)
+      witness.touch?.(visitDay * 86_400 + secondOfDay(2 * uniform), DIRECT, 0, true);
   }
 }

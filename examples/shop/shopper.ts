@@ -21,7 +21,9 @@ export interface PossibleTouch {
   readonly episode: number;
 }
 
-/** All chance in a person's half-year, drawn before anything happens: every counterfactual starts from the same draws. */
+/**
+ * All chance in a person's half-year, drawn before anything happens: every counterfactual starts from the same draws.
+ */
 export interface Shopper {
   readonly id: string;
   readonly seed: number;
@@ -64,11 +66,18 @@ export function drawShopper(seed: number, index: number, calendar: ShopCalendar)
     const offsetS = day * 86_400 + secondOfDay(random.uniform());
     if (offsetS < notBeforeS) return undefined;
     const { campaigns, clickShare } = CHANNELS[channel]!;
-    touches.push({ offsetS, channel, campaign: Math.floor(random.uniform() * campaigns.length), click: random.chance(clickShare), episode });
+    touches.push({
+      offsetS,
+      channel,
+      campaign: Math.floor(random.uniform() * campaigns.length),
+      click: random.chance(clickShare),
+      episode,
+    });
     return offsetS;
   };
   const scatter = (perDay: number, channel: number): void => {
-    for (let left = random.poisson(perDay * calendar.days); left > 0; left -= 1) add(Math.floor(random.uniform() * calendar.days), channel);
+    for (let left = random.poisson(perDay * calendar.days); left > 0; left -= 1)
+      add(Math.floor(random.uniform() * calendar.days), channel);
   };
 
   const episodes = drawEpisodes(random, affinity, calendar);
@@ -91,7 +100,8 @@ export function drawShopper(seed: number, index: number, calendar: ShopCalendar)
   scatter(0.0016 * Math.exp(0.2 * affinity), GOOGLE);
   scatter(0.0065 * Math.exp(0.6 * random.normal() - 0.18), DISPLAY);
   if (follower) {
-    for (const day of calendar.influencerDays) if (random.chance(0.55)) add(day + Math.floor(4 * random.uniform() ** 2), INFLUENCER);
+    for (const day of calendar.influencerDays)
+      if (random.chance(0.55)) add(day + Math.floor(4 * random.uniform() ** 2), INFLUENCER);
   }
   if (subscriber) {
     for (let day = 0; day < calendar.days; day += 1) {
@@ -100,7 +110,14 @@ export function drawShopper(seed: number, index: number, calendar: ShopCalendar)
     }
   }
   touches.sort((a, b) => a.offsetS - b.offsetS);
-  return { id: `u${own.toString(36).padStart(7, '0')}${index.toString(36)}`, seed: own, returning, responsiveness, episodes, touches };
+  return {
+    id: `u${own.toString(36).padStart(7, '0')}${index.toString(36)}`,
+    seed: own,
+    returning,
+    responsiveness,
+    episodes,
+    touches,
+  };
 }
 
 /** The channel of a visit in the market, from a number in (0, 1). */
@@ -121,7 +138,11 @@ function drawEpisodes(random: RandomStream, affinity: number, calendar: ShopCale
     do firstDay = Math.floor(random.uniform() * calendar.days);
     while (random.uniform() * peak > calendar.demand[firstDay]!);
     const length = 2 + Math.floor(-6 * Math.log(random.uniform()));
-    episodes.push({ firstDay, lastDay: Math.min(firstDay + length, firstDay + 30), ordersPerVisit: 0.085 * Math.exp(0.3 * affinity) });
+    episodes.push({
+      firstDay,
+      lastDay: Math.min(firstDay + length, firstDay + 30),
+      ordersPerVisit: 0.085 * Math.exp(0.3 * affinity),
+    });
   }
   return episodes;
 }

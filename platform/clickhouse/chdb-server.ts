@@ -10,7 +10,16 @@ import { createGunzip } from 'node:zlib';
 import { Session } from 'chdb';
 import type { WatchdogOptions } from './engine-watchdog.ts';
 import { drained, fail, flushed, textOf } from './http-answer.ts';
-import { assertBound, EngineError, formatOfInsertData, literal, readingFrom, readStatementRequest, writingTo, type StatementRequest } from './http-request.ts';
+import {
+  assertBound,
+  EngineError,
+  formatOfInsertData,
+  literal,
+  readingFrom,
+  readStatementRequest,
+  writingTo,
+  type StatementRequest,
+} from './http-request.ts';
 import { SessionPool } from './session-pool.ts';
 import { StatementWatch, StuckStatementError } from './statement-watch.ts';
 
@@ -70,8 +79,9 @@ const DEFAULT_SETTINGS: readonly (readonly [string, string])[] = [
   ['session_timezone', 'UTC'],
 ];
 /**
- * Caches sized for a shared machine, and a bound for all statements together; what the engine would take by default assumes
- * the machine is its own. Beyond the bound the largest statement is refused, and the others wait a moment for its memory.
+ * Caches sized for a shared machine, and a bound for all statements together; what the engine would take by default
+ * assumes the machine is its own. Beyond the bound the largest statement is refused, and the others wait a moment for
+ * its memory.
  */
 const CONNECTION_ARGS = [
   `--max_server_memory_usage=${768 * MIB}`,
@@ -98,10 +108,13 @@ class ChdbServer {
     this.#config = config;
     this.#pool = new SessionPool(config.storePath, CONNECTION_ARGS, config.sessions);
     this.#control = new Session(config.storePath);
-    this.#http = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
-      const work = this.#handle(request, response).finally(() => this.#running.delete(work));
-      this.#running.add(work);
-    });
+    this.#http = createServer(
+      { keepAliveTimeout: 30_000, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES },
+      (request, response) => {
+        const work = this.#handle(request, response).finally(() => this.#running.delete(work));
+        this.#running.add(work);
+      },
+    );
   }
 
   async listen(): Promise<number> {
@@ -115,7 +128,10 @@ class ChdbServer {
     return typeof address === 'object' && address !== null ? address.port : this.#config.port;
   }
 
-  /** Takes no more requests, lets those that somebody waits for finish for a while, then ends the process whatever still runs. */
+  /**
+   * Takes no more requests, lets those that somebody waits for finish for a while, then ends the process whatever still
+   * runs.
+   */
   async stop(): Promise<void> {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -151,22 +167,32 @@ class ChdbServer {
 
   /** Whether the engine takes statements. @throws EngineError 202 when it does not answer, or no session comes free */
   async #ping(): Promise<string> {
-    const isAlive = await Promise.race([this.#control.queryAsync('SELECT 1').then(() => true), sleep(PING_MS, false, { ref: false })]);
-    if (!isAlive || this.#pool.isStalled) throw new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The engine takes no statements at the moment');
+    const isAlive = await Promise.race([
+      this.#control.queryAsync('SELECT 1').then(() => true),
+      sleep(PING_MS, false, { ref: false }),
+    ]);
+    if (!isAlive || this.#pool.isStalled)
+      throw new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The engine takes no statements at the moment');
     return 'Ok.\n';
   }
 
   #authenticate(request: IncomingMessage): void {
     const basic = Buffer.from(request.headers.authorization?.replace(/^Basic /, '') ?? '', 'base64').toString();
     const header = (name: string) => String(request.headers[name] ?? '');
-    const given = header('x-clickhouse-key') === '' ? basic : `${header('x-clickhouse-user')}:${header('x-clickhouse-key')}`;
+    const given =
+      header('x-clickhouse-key') === '' ? basic : `${header('x-clickhouse-user')}:${header('x-clickhouse-key')}`;
     const digest = (text: string) => createHash('sha256').update(text).digest();
     if (!timingSafeEqual(digest(given), digest(`${USER}:${this.#config.password}`))) {
       throw new EngineError(516, 'AUTHENTICATION_FAILED', 'Authentication failed: password is incorrect');
     }
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, url: URL, { tag, client }: Pick<Visit, 'tag' | 'client'>): Promise<void> {
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    { tag, client }: Pick<Visit, 'tag' | 'client'>,
+  ): Promise<void> {
     const parsed = readStatementRequest(url);
     const settings = new Map(DEFAULT_SETTINGS.filter(([name]) => !parsed.settings.has(name)));
     const call = { ...parsed, settings: new Map([...settings, ...parsed.settings]) };
@@ -183,11 +209,18 @@ class ChdbServer {
     const statement = [call.query, body].filter(Boolean).join('\n');
     assertBound(statement, call.params);
     if (call.waitsForEnd) return this.#answerWhole(visit, statement, response);
-    await this.#inTurn(visit, (session, setup, ended) => this.#answer(session, setup, statement, call.defaultFormat, response, ended));
+    await this.#inTurn(visit, (session, setup, ended) =>
+      this.#answer(session, setup, statement, call.defaultFormat, response, ended),
+    );
   }
 
-  /** Has the work done in a session of its own when the statement's tenant has its turn. The wait is part of its time. */
-  async #inTurn(visit: Visit, work: (session: Session, setup: string, ended: AbortSignal) => Promise<void>): Promise<void> {
+  /**
+   * Has the work done in a session of its own when the statement's tenant has its turn. The wait is part of its time.
+   */
+  async #inTurn(
+    visit: Visit,
+    work: (session: Session, setup: string, ended: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const { tag, call, database, client } = visit;
     const limitMs = limitOf(call.settings);
     const late = AbortSignal.timeout(limitMs);
@@ -197,15 +230,24 @@ class ChdbServer {
       await this.#pool.with(call.params.get('account_id') ?? '', AbortSignal.any([client, late]), async (pooled) => {
         waitedMs = performance.now() - startedMs;
         const isWrite = call.query !== undefined;
-        await this.#watch.run({ tag, limitMs: limitMs - waitedMs, client, isWrite }, (ended) => work(pooled.session, pooled.setup(database, tag, call), ended));
+        await this.#watch.run({ tag, limitMs: limitMs - waitedMs, client, isWrite }, (ended) =>
+          work(pooled.session, pooled.setup(database, tag, call), ended),
+        );
       });
     } catch (error) {
-      const isLate = error === late.reason || (waitedMs > LONG_WAIT_MS && error instanceof EngineError && !(error instanceof StuckStatementError));
-      throw isLate ? new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The statement waited too long for a session') : error;
+      const isLate =
+        error === late.reason ||
+        (waitedMs > LONG_WAIT_MS && error instanceof EngineError && !(error instanceof StuckStatementError));
+      throw isLate
+        ? new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The statement waited too long for a session')
+        : error;
     }
   }
 
-  /** The body goes to a file first: constant memory at any size, and no data inside a statement. Only whoever has a turn takes disk for it. */
+  /**
+   * The body goes to a file first: constant memory at any size, and no data inside a statement. Only whoever has a turn
+   * takes disk for it.
+   */
   async #insert(visit: Visit, request: IncomingMessage): Promise<void> {
     const { call, tag } = visit;
     const file = join(this.#config.spoolPath, tag);
@@ -214,7 +256,9 @@ class ChdbServer {
     try {
       await this.#inTurn(visit, async (session, setup, signal) => {
         const target = createWriteStream(file, { flags: 'wx', mode: 0o600 });
-        await (request.headers['content-encoding'] === 'gzip' ? pipeline(request, createGunzip(), target, { signal }) : pipeline(request, target, { signal }));
+        await (request.headers['content-encoding'] === 'gzip'
+          ? pipeline(request, createGunzip(), target, { signal })
+          : pipeline(request, target, { signal }));
         if (target.bytesWritten > 0) await session.queryAsync(setup + statement);
       });
     } finally {
@@ -222,24 +266,40 @@ class ChdbServer {
     }
   }
 
-  /** The result goes to a file first: constant memory at any size, and an error comes instead of an answer, never in the middle of one. */
+  /**
+   * The result goes to a file first: constant memory at any size, and an error comes instead of an answer, never in the
+   * middle of one.
+   */
   async #answerWhole(visit: Visit, statement: string, response: ServerResponse): Promise<void> {
     const file = join(this.#config.spoolPath, visit.tag);
     try {
       // The session is free again before the client reads, who may take his time.
-      await this.#inTurn(visit, async (session, setup) => void (await session.queryAsync(setup + writingTo(file, statement))));
+      await this.#inTurn(
+        visit,
+        async (session, setup) => void (await session.queryAsync(setup + writingTo(file, statement))),
+      );
       if (!response.destroyed) await pipeline(createReadStream(file), response);
     } finally {
       await rm(file, { force: true });
     }
   }
 
-  async #answer(session: Session, setup: string, statement: string, defaultFormat: string, response: ServerResponse, ended: AbortSignal): Promise<void> {
+  async #answer(
+    session: Session,
+    setup: string,
+    statement: string,
+    defaultFormat: string,
+    response: ServerResponse,
+    ended: AbortSignal,
+  ): Promise<void> {
     const streamed = STREAMED_FORMAT.exec(statement);
     if (streamed === null) {
       const result = await session.queryAsync(setup + statement, { format: defaultFormat });
       response.setHeader('X-ClickHouse-Format', defaultFormat);
-      response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: String(result.rowsRead), read_bytes: String(result.bytesRead) }));
+      response.setHeader(
+        'X-ClickHouse-Summary',
+        JSON.stringify({ read_rows: String(result.rowsRead), read_bytes: String(result.bytesRead) }),
+      );
       response.end(result.bytes());
       return;
     }
@@ -255,12 +315,19 @@ class ChdbServer {
     response.end();
   }
 
-  /** Never awaited to the end of the killed statement: a synchronous KILL deadlocks against the statement it waits for. */
+  /**
+   * Never awaited to the end of the killed statement: a synchronous KILL deadlocks against the statement it waits for.
+   */
   async #kill(tag: string): Promise<void> {
-    await this.#control.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(tag)} ASYNC`).catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+    await this.#control
+      .queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(tag)} ASYNC`)
+      .catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
   }
 
-  /** A statement cannot be ended: its caller is told, so that nobody sends it again, and the process ends with everything in it. */
+  /**
+   * A statement cannot be ended: its caller is told, so that nobody sends it again, and the process ends with
+   * everything in it.
+   */
   async #giveUp(response: ServerResponse, tag: string): Promise<void> {
     this.#stopping = true;
     await Promise.race([flushed(response), sleep(FLUSH_MS)]);
@@ -268,7 +335,10 @@ class ChdbServer {
   }
 }
 
-/** Hard, since the engine waits for its statements when a process exits in order. Everything acknowledged is in its files. */
+/**
+ * Hard, since the engine waits for its statements when a process exits in order. Everything acknowledged is in its
+ * files.
+ */
 function endProcess(cause?: string): void {
   try {
     if (cause !== undefined) writeSync(STDERR, `the engine's process was ended: ${cause}\n`);
@@ -305,7 +375,10 @@ function startWatchdog(mostMemoryBytes: number): () => void {
   const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const counter = new Int32Array(beats);
   const workerData: WatchdogOptions = { beats, beatMs: BEAT_MS, mostMemoryBytes };
-  const watchdog = new Worker(new URL(`./engine-watchdog${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url), { workerData });
+  const watchdog = new Worker(
+    new URL(`./engine-watchdog${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url),
+    { workerData },
+  );
   // Without it nobody would end this process.
   watchdog.on('error', (error) => endProcess(String(error)));
   return () => {

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { ClickHouseError, ClickHouseLogLevel, createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
+import {
+  ClickHouseError,
+  ClickHouseLogLevel,
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseSettings,
+} from '@clickhouse/client';
 import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
@@ -26,8 +32,8 @@ export interface StatementOptions {
 }
 
 /**
- * The columnar store: a thin face over ClickHouse's client, the same for the embedded engine and for a server.
- * Every call throws ProblemError `service_unavailable` when the store cannot be reached or is out of resources, with the code
+ * The columnar store: a thin face over ClickHouse's client, the same for the embedded engine and for a server. Every
+ * call throws ProblemError `service_unavailable` when the store cannot be reached or is out of resources, with the code
  * `statement_ended` when it takes too long: then it must not simply be sent again.
  */
 export interface ClickHouse {
@@ -36,25 +42,32 @@ export interface ClickHouse {
   /** Blocks of a SELECT (without FORMAT) as Arrow, while they come: no row becomes an object. */
   batches(statement: string, options?: StatementOptions): AsyncIterable<RecordBatch>;
   /**
-   * The result of a SELECT (without FORMAT) as a file in one of the engine's own formats. Resolves when the statement has
-   * succeeded and all of the file is there to be read; it waits on disk, never in memory.
+   * The result of a SELECT (without FORMAT) as a file in one of the engine's own formats. Resolves when the statement
+   * has succeeded and all of the file is there to be read; it waits on disk, never in memory.
    */
-  file(statement: string, format: 'CSVWithNames' | 'JSONEachRow' | 'Parquet', options?: StatementOptions): Promise<AsyncIterable<Uint8Array>>;
+  file(
+    statement: string,
+    format: 'CSVWithNames' | 'JSONEachRow' | 'Parquet',
+    options?: StatementOptions,
+  ): Promise<AsyncIterable<Uint8Array>>;
   /** Runs `INSERT … FORMAT x` over the data. `INSERT … SELECT … FROM input('…') FORMAT x` works too. */
   insert(statement: string, data: Uint8Array | AsyncIterable<Uint8Array>, options?: StatementOptions): Promise<void>;
   /** Any statement without a result. */
   command(statement: string, options?: StatementOptions): Promise<void>;
   ping(): Promise<void>;
   /**
-   * Creates the database and runs the statements it has not seen yet, in order. Each must be harmless when two processes
-   * start together and both run it (`IF NOT EXISTS`).
+   * Creates the database and runs the statements it has not seen yet, in order. Each must be harmless when two
+   * processes start together and both run it (`IF NOT EXISTS`).
    */
   migrate(statements: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** The engine ends the statement itself, and its own process if it must; this ends the waiting when it does not answer at all. */
+/**
+ * The engine ends the statement itself, and its own process if it must; this ends the waiting when it does not answer
+ * at all.
+ */
 const PATIENCE_MS = 15_000;
 const PING_TIMEOUT_MS = 3_000;
 /** Far above what the engine runs at a time: its turns are fair among tenants, a line in front of it would not be. */
@@ -63,7 +76,10 @@ const MAX_CONNECTIONS = 1_024;
 const SOCKET_TIMEOUT_MS = 3_600_000;
 const DATABASE_NAME = /^[A-Za-z_]\w{0,63}$/;
 
-/** Opens nothing yet: connections are made when they are needed. @throws RangeError for a database name that is not a plain identifier */
+/**
+ * Opens nothing yet: connections are made when they are needed. @throws RangeError for a database name that is not a
+ * plain identifier
+ */
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   if (!DATABASE_NAME.test(options.database)) throw new RangeError('the database name must be a plain identifier');
   return new HttpClickHouse(options);
@@ -109,13 +125,23 @@ class HttpClickHouse implements ClickHouse {
     options.signal?.throwIfAborted();
     // The time limit is the statement's; whoever reads the file may take longer.
     const limits = { max_execution_time: Math.ceil(timeoutMs / 1000), wait_end_of_query: 1 };
-    const { stream } = await guarded({ ...options, timeoutMs: SOCKET_TIMEOUT_MS, settings: { ...settings, ...limits } }, (call) => this.#client.exec({ query: `${statement} FORMAT ${format}`, ...call }));
+    const { stream } = await guarded(
+      { ...options, timeoutMs: SOCKET_TIMEOUT_MS, settings: { ...settings, ...limits } },
+      (call) => this.#client.exec({ query: `${statement} FORMAT ${format}`, ...call }),
+    );
     return read(stream);
   }
 
-  async insert(statement: string, data: Uint8Array | AsyncIterable<Uint8Array>, options: StatementOptions = {}): Promise<void> {
+  async insert(
+    statement: string,
+    data: Uint8Array | AsyncIterable<Uint8Array>,
+    options: StatementOptions = {},
+  ): Promise<void> {
     await guarded(options, async (call) => {
-      const values = data instanceof Uint8Array ? Readable.from([data], { objectMode: false }) : Readable.from(data, { objectMode: false });
+      const values =
+        data instanceof Uint8Array
+          ? Readable.from([data], { objectMode: false })
+          : Readable.from(data, { objectMode: false });
       const { stream } = await this.#client.exec({ query: statement, values, ...call });
       await drain(stream);
     });
@@ -132,10 +158,16 @@ class HttpClickHouse implements ClickHouse {
 
   async migrate(statements: readonly string[]): Promise<void> {
     await this.#createDatabase();
-    await this.command('CREATE TABLE IF NOT EXISTS schema_statements (digest String) ENGINE = MergeTree ORDER BY digest');
-    const result = await guarded({}, (call) => this.#client.query({ query: 'SELECT DISTINCT digest FROM schema_statements', format: 'JSONEachRow', ...call }));
+    await this.command(
+      'CREATE TABLE IF NOT EXISTS schema_statements (digest String) ENGINE = MergeTree ORDER BY digest',
+    );
+    const result = await guarded({}, (call) =>
+      this.#client.query({ query: 'SELECT DISTINCT digest FROM schema_statements', format: 'JSONEachRow', ...call }),
+    );
     const done = new Set((await result.json<{ digest: string }>()).map(({ digest }) => digest));
-    const missing = statements.map((statement) => ({ statement, digest: createHash('sha256').update(statement).digest('hex') })).filter(({ digest }) => !done.has(digest));
+    const missing = statements
+      .map((statement) => ({ statement, digest: createHash('sha256').update(statement).digest('hex') }))
+      .filter(({ digest }) => !done.has(digest));
     const ran: string[] = [];
     try {
       for (const { statement, digest } of missing) {
@@ -143,10 +175,18 @@ class HttpClickHouse implements ClickHouse {
         ran.push(digest);
       }
     } finally {
-      // All at once, since noting one costs the engine as much as creating a table. What a crash leaves unnoted runs again.
-      if (ran.length > 0) await this.command('INSERT INTO schema_statements SELECT arrayJoin({digests:Array(String)})', { params: { digests: ran } });
+      // All at once, since noting one costs the engine as much as creating a table. What a crash leaves unnoted runs
+      // again.
+      if (ran.length > 0)
+        await this.command('INSERT INTO schema_statements SELECT arrayJoin({digests:Array(String)})', {
+          params: { digests: ran },
+        });
     }
-    if (missing.length > 0) this.#options.logger.info({ statements: missing.length, first: missing[0]!.statement.slice(0, 80) }, 'columnar schema changed');
+    if (missing.length > 0)
+      this.#options.logger.info(
+        { statements: missing.length, first: missing[0]!.statement.slice(0, 80) },
+        'columnar schema changed',
+      );
   }
 
   async close(): Promise<void> {
@@ -156,7 +196,9 @@ class HttpClickHouse implements ClickHouse {
   async #createDatabase(): Promise<void> {
     const client = clientOf(this.#options.url, 'default');
     try {
-      await guarded({}, (call) => client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\``, ...call }));
+      await guarded({}, (call) =>
+        client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\``, ...call }),
+      );
     } finally {
       await client.close();
     }
@@ -204,7 +246,9 @@ async function guarded<T>(options: StatementOptions, work: (call: Call) => Promi
 
 /** A connection that is lost when the statement has had its time did not meet an outage of others: it may be stuck. */
 function problemOf(error: unknown, { isOverdue }: Call): unknown {
-  return isOverdue() && !(error instanceof ClickHouseError) && isOutage(error) ? statementEnded(error) : outageAsProblem(error);
+  return isOverdue() && !(error instanceof ClickHouseError) && isOutage(error)
+    ? statementEnded(error)
+    : outageAsProblem(error);
 }
 
 async function* read(stream: Readable): AsyncGenerator<Uint8Array> {

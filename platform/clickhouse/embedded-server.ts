@@ -34,7 +34,8 @@ const RESTART_MS = { first: 50, longest: 5_000, healthyAfter: 30_000 } as const;
 export async function startEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Promise<EmbeddedClickHouse> {
   const folder = join(options.dataDir, 'clickhouse');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (await stopOrphanEngine(folder)) options.logger.warn({ folder }, 'a columnar engine left over from a killed process was stopped');
+  if (await stopOrphanEngine(folder))
+    options.logger.warn({ folder }, 'a columnar engine left over from a killed process was stopped');
   const supervisor = new Supervisor(folder, options);
   const startedMs = performance.now();
   const port = await supervisor.start(options.port ?? 0);
@@ -69,7 +70,12 @@ class Supervisor {
   }
 
   #startEngine(port: number): Promise<EngineProcess> {
-    return EngineProcess.start(this.#folder, { password: this.password, port, sessions: SESSIONS, mostMemoryBytes: MOST_MEMORY_BYTES });
+    return EngineProcess.start(this.#folder, {
+      password: this.password,
+      port,
+      sessions: SESSIONS,
+      mostMemoryBytes: MOST_MEMORY_BYTES,
+    });
   }
 
   async #keepUp(port: number): Promise<void> {

@@ -23,16 +23,25 @@ const KEPT_OUTPUT = 4_000;
 /** Freed pages go back to the system within a second, instead of five: its own bound of memory does not count them. */
 const ALLOCATOR = 'dirty_decay_ms:1000';
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
-const PROGRAM = fileURLToPath(new URL(`./chdb-server${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
+const PROGRAM = fileURLToPath(
+  new URL(`./chdb-server${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url),
+);
 
-/** One run of the engine's process. It ends with its parent: its standard input is a pipe that only the parent holds. */
+/**
+ * One run of the engine's process. It ends with its parent: its standard input is a pipe that only the parent holds.
+ */
 export class EngineProcess {
   readonly exited: Promise<void>;
   readonly port: number;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #output: { text: string };
 
-  private constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, exited: Promise<void>, output: { text: string }, port: number) {
+  private constructor(
+    child: ChildProcessByStdio<Writable, Readable, Readable>,
+    exited: Promise<void>,
+    output: { text: string },
+    port: number,
+  ) {
     this.#child = child;
     this.exited = exited;
     this.#output = output;
@@ -45,7 +54,12 @@ export class EngineProcess {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, folder], {
       stdio: ['pipe', 'pipe', 'pipe'],
       // A thread for each statement that may run, and some for files and for control.
-      env: { PATH: process.env['PATH'] ?? '', TZ: 'UTC', UV_THREADPOOL_SIZE: String(options.sessions + 8), JE_MALLOC_CONF: ALLOCATOR },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        TZ: 'UTC',
+        UV_THREADPOOL_SIZE: String(options.sessions + 8),
+        JE_MALLOC_CONF: ALLOCATOR,
+      },
       // A group of its own, so that Ctrl-C reaches the parent alone and the engine stops in its turn.
       detached: true,
     });

@@ -25,9 +25,25 @@ export class EngineError extends Error {
 }
 
 const PROTOCOL: ReadonlySet<string> = new Set([
-  'query', 'query_id', 'database', 'default_format', 'session_id', 'session_timeout', 'session_check', 'user', 'password', 'role', 'quota_key',
-  'compress', 'decompress', 'enable_http_compression', 'wait_end_of_query', 'buffer_size', 'stacktrace',
-  'send_progress_in_http_headers', 'http_headers_progress_interval_ms',
+  'query',
+  'query_id',
+  'database',
+  'default_format',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'user',
+  'password',
+  'role',
+  'quota_key',
+  'compress',
+  'decompress',
+  'enable_http_compression',
+  'wait_end_of_query',
+  'buffer_size',
+  'stacktrace',
+  'send_progress_in_http_headers',
+  'http_headers_progress_interval_ms',
 ]);
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
 const INSERT_WITH_DATA = /^(\s*insert\s[^]*?)\s+format\s+(\w+)\s*;?\s*$/i;
@@ -45,7 +61,8 @@ export function readStatementRequest(url: URL): StatementRequest {
     target.set(key, value);
   }
   const database = url.searchParams.get('database');
-  if (database !== null && database !== '' && !IDENTIFIER.test(database)) throw new EngineError(81, 'UNKNOWN_DATABASE', 'no such database');
+  if (database !== null && database !== '' && !IDENTIFIER.test(database))
+    throw new EngineError(81, 'UNKNOWN_DATABASE', 'no such database');
   return {
     query: url.searchParams.get('query') ?? undefined,
     queryId: url.searchParams.get('query_id') ?? undefined,
@@ -65,7 +82,8 @@ export const literal = (value: string): string => `'${value.replaceAll(/[\\']/g,
  */
 export function assertBound(statement: string, params: ReadonlyMap<string, string>): void {
   for (const [, name] of statement.matchAll(PLACEHOLDER)) {
-    if (!params.has(name!)) throw new EngineError(456, 'UNKNOWN_QUERY_PARAMETER', `Substitution \`${name}\` is not set`);
+    if (!params.has(name!))
+      throw new EngineError(456, 'UNKNOWN_QUERY_PARAMETER', `Substitution \`${name}\` is not set`);
   }
 }
 
@@ -90,7 +108,8 @@ const WITH_FORMAT = /^([^]*?)\s+format\s+(\w+)\s*;?\s*$/i;
 /** Points a SELECT … FORMAT at a file that takes its result. */
 export function writingTo(file: string, statement: string): string {
   const match = WITH_FORMAT.exec(statement);
-  if (match === null) throw new EngineError(62, 'SYNTAX_ERROR', 'a result that is waited for needs a SELECT … FORMAT statement');
+  if (match === null)
+    throw new EngineError(62, 'SYNTAX_ERROR', 'a result that is waited for needs a SELECT … FORMAT statement');
   const [, select, format] = match as unknown as [string, string, string];
   return `INSERT INTO FUNCTION file(${literal(file)}, ${literal(format)}) ${select}`;
 }
@@ -98,11 +117,22 @@ export function writingTo(file: string, statement: string): string {
 /** HTTP status of an error code, as a ClickHouse server maps them. */
 export function statusOf(code: number | undefined): number {
   switch (code) {
-    case 60: case 81: return 404;
-    case 36: case 43: case 47: case 62: case 456: return 400;
-    case 159: return 408;
-    case 202: return 503;
-    case 516: return 401;
-    default: return 500;
+    case 60:
+    case 81:
+      return 404;
+    case 36:
+    case 43:
+    case 47:
+    case 62:
+    case 456:
+      return 400;
+    case 159:
+      return 408;
+    case 202:
+      return 503;
+    case 516:
+      return 401;
+    default:
+      return 500;
   }
 }

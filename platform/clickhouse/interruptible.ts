@@ -1,8 +1,14 @@
 import type { ClickHouse, StatementOptions } from './client.ts';
 
-/** The store as one piece of work sees it: all its statements end when the work is given up, in the engine too, by the signal's own reason. */
+/**
+ * The store as one piece of work sees it: all its statements end when the work is given up, in the engine too, by the
+ * signal's own reason.
+ */
 export function interruptible(clickhouse: ClickHouse, signal: AbortSignal): ClickHouse {
-  const bound = (options: StatementOptions = {}): StatementOptions => ({ ...options, signal: options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]) });
+  const bound = (options: StatementOptions = {}): StatementOptions => ({
+    ...options,
+    signal: options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]),
+  });
   const unlessGivenUp = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     // The client listens for the signal, and does not look at it first.
     signal.throwIfAborted();
@@ -19,7 +25,12 @@ export function interruptible(clickhouse: ClickHouse, signal: AbortSignal): Clic
     async *batches(statement, options) {
       const batches = clickhouse.batches(statement, bound(options))[Symbol.asyncIterator]();
       try {
-        for (let next = await unlessGivenUp(() => batches.next()); next.done !== true; next = await unlessGivenUp(() => batches.next())) yield next.value;
+        for (
+          let next = await unlessGivenUp(() => batches.next());
+          next.done !== true;
+          next = await unlessGivenUp(() => batches.next())
+        )
+          yield next.value;
       } finally {
         await batches.return?.();
       }

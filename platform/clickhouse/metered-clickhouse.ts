@@ -4,8 +4,19 @@ import type { ClickHouse } from './client.ts';
 /** The same store, with its statements counted and timed: for whoever waits, until the last row is read. */
 export function meteredClickHouse(clickhouse: ClickHouse, registry: Registry): ClickHouse {
   const registers = [registry];
-  const statements = new Counter({ name: 'liftgraph_clickhouse_statements_total', help: 'Statements to the columnar store, by kind (rows, batches, file, insert, command) and outcome (ok, failed).', labelNames: ['kind', 'outcome'], registers });
-  const durations = new Histogram({ name: 'liftgraph_clickhouse_statement_duration_seconds', help: 'From sending a statement to the last row of its answer.', labelNames: ['kind'], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120], registers });
+  const statements = new Counter({
+    name: 'liftgraph_clickhouse_statements_total',
+    help: 'Statements to the columnar store, by kind (rows, batches, file, insert, command) and outcome (ok, failed).',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'liftgraph_clickhouse_statement_duration_seconds',
+    help: 'From sending a statement to the last row of its answer.',
+    labelNames: ['kind'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+    registers,
+  });
 
   const started = (kind: string) => {
     const startedMs = performance.now();

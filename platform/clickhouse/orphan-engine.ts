@@ -37,7 +37,10 @@ async function isEngineOf(folder: string, pid: number): Promise<boolean> {
 
 async function commandOf(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(noFile);
-  return promisify(execFile)('ps', ['-p', String(pid), '-o', 'command=']).then(({ stdout }) => stdout, () => '');
+  return promisify(execFile)('ps', ['-p', String(pid), '-o', 'command=']).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
 }
 
 function signalled(pid: number, signal: NodeJS.Signals): void {

@@ -16,7 +16,9 @@ class PooledSession {
     this.session = new Session(path, { connectionArgs });
   }
 
-  /** `SET` statement that puts the session into the state the request asks for: earlier settings back, its own in place. */
+  /**
+   * `SET` statement that puts the session into the state the request asks for: earlier settings back, its own in place.
+   */
   setup(database: string | undefined, tag: string, request: StatementRequest): string {
     const reset = this.#changed.map((name) => `${name} = DEFAULT`);
     this.#changed = ['log_comment', ...request.settings.keys()];
@@ -29,9 +31,9 @@ class PooledSession {
 }
 
 /**
- * Several sessions on one data directory, so that statements run beside each other: handed out fairly among tenants, half
- * of them to one at most, with a few apart for statements of no tenant. The engine's own bound-parameter call is serialised
- * over the whole process; parameters go as `SET param_x` ahead of the statement instead.
+ * Several sessions on one data directory, so that statements run beside each other: handed out fairly among tenants,
+ * half of them to one at most, with a few apart for statements of no tenant. The engine's own bound-parameter call is
+ * serialised over the whole process; parameters go as `SET param_x` ahead of the statement instead.
  */
 export class SessionPool {
   readonly #path: string;
@@ -50,7 +52,11 @@ export class SessionPool {
     this.#path = path;
     this.#connectionArgs = connectionArgs;
     this.#sessions = sessions;
-    this.#tenants = new FairTurns({ places: sessions, perTenant: Math.ceil(sessions / 2), waitingPerTenant: MAX_WAITING });
+    this.#tenants = new FairTurns({
+      places: sessions,
+      perTenant: Math.ceil(sessions / 2),
+      waitingPerTenant: MAX_WAITING,
+    });
     this.#free.push(this.#open());
   }
 
@@ -69,8 +75,8 @@ export class SessionPool {
         this.#free.push(session);
         return result;
       } catch (error) {
-        // A failed statement may have left any part of its settings behind; a new session costs a millisecond. One whose
-        // statement still runs is closed when that ends.
+        // A failed statement may have left any part of its settings behind; a new session costs a millisecond. One
+        // whose statement still runs is closed when that ends.
         session.session.close();
         throw error;
       }
@@ -83,14 +89,18 @@ export class SessionPool {
 
   /** Whether tenants have all sessions, others wait, and none was given back for long. */
   get isStalled(): boolean {
-    return this.#taken === this.#sessions && this.#tenants.waiting > 0 && performance.now() - this.#givenBackMs > STALLED_MS;
+    return (
+      this.#taken === this.#sessions && this.#tenants.waiting > 0 && performance.now() - this.#givenBackMs > STALLED_MS
+    );
   }
 
   async #turn(tenant: string, signal: AbortSignal): ReturnType<FairTurns['take']> {
     try {
       return await (tenant === '' ? this.#house : this.#tenants).take(tenant, signal);
     } catch (error) {
-      throw error instanceof CrowdedTurnsError ? new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message) : error;
+      throw error instanceof CrowdedTurnsError
+        ? new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message)
+        : error;
     }
   }
 

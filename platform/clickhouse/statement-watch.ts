@@ -31,8 +31,8 @@ export interface WatchedStatement {
 }
 
 /**
- * Ends statements that pass their limit or that nobody waits for any more. The engine has limits of its own, but looks at
- * them between two blocks of data, and some loops never come to that.
+ * Ends statements that pass their limit or that nobody waits for any more. The engine has limits of its own, but looks
+ * at them between two blocks of data, and some loops never come to that.
  */
 export class StatementWatch {
   readonly #kill: (tag: string) => Promise<void>;
@@ -48,7 +48,10 @@ export class StatementWatch {
    * @param work ends what it does beside the engine when its signal aborts
    * @throws StuckStatementError; EngineError 159 after the limit; what the work throws
    */
-  async run<T>({ tag, limitMs, client, isWrite }: WatchedStatement, work: (ended: AbortSignal) => Promise<T>): Promise<T> {
+  async run<T>(
+    { tag, limitMs, client, isWrite }: WatchedStatement,
+    work: (ended: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const timers: NodeJS.Timeout[] = [];
     const stuck = Promise.withResolvers<never>();
     const ended = new AbortController();
@@ -57,21 +60,28 @@ export class StatementWatch {
       if (!this.#forget(tag)) return;
       ended.abort();
       void this.#kill(tag);
-      timers.push(setInterval(() => void this.#kill(tag), KILL_AGAIN_MS), setTimeout(() => stuck.reject(new StuckStatementError()), STUCK_MS));
+      timers.push(
+        setInterval(() => void this.#kill(tag), KILL_AGAIN_MS),
+        setTimeout(() => stuck.reject(new StuckStatementError()), STUCK_MS),
+      );
     };
     const leave = (): void => void timers.push(setTimeout(end, isWrite ? WRITE_GRACE_MS : 0));
     this.#running.set(tag, end);
-    timers.push(setTimeout(() => {
-      isOverdue = true;
-      end();
-    }, limitMs + GRACE_MS));
+    timers.push(
+      setTimeout(() => {
+        isOverdue = true;
+        end();
+      }, limitMs + GRACE_MS),
+    );
     if (client.aborted) leave();
     else client.addEventListener('abort', leave, { once: true });
     try {
       return await Promise.race([work(ended.signal), stuck.promise]);
     } catch (error) {
       // Killed from here, it says that it was cancelled, which would pass for an outage.
-      throw isOverdue && !(error instanceof StuckStatementError) ? new EngineError(159, 'TIMEOUT_EXCEEDED', 'The statement was killed after its time limit') : error;
+      throw isOverdue && !(error instanceof StuckStatementError)
+        ? new EngineError(159, 'TIMEOUT_EXCEEDED', 'The statement was killed after its time limit')
+        : error;
     } finally {
       this.#forget(tag);
       client.removeEventListener('abort', leave);

@@ -5,7 +5,10 @@
 export function withoutValue(message: string): string {
   return message
     .replace(/( cannot represent [^:]*):[\s\S]*$/, '$1.')
-    .replace(/ got invalid value [\s\S]*?((?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|String|ID|Int|Float|Boolean|[A-Z]\w*) [\s\S]*)$/, ' got an unfit value$1')
+    .replace(
+      / got invalid value [\s\S]*?((?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|String|ID|Int|Float|Boolean|[A-Z]\w*) [\s\S]*)$/,
+      ' got an unfit value$1',
+    )
     .replace(/(; |^)Value "[\s\S]*" does not exist in /, '$1The value does not exist in ')
     .replace(/(Expected (?:value of )?type [^,]*), found [\s\S]*$/, '$1.')
     .replace(/((?:Unexpected|found) (?:Block)?String) "[\s\S]*$/, '$1.');

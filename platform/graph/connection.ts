@@ -14,9 +14,18 @@ const LARGEST_INT = 2 ** 31 - 1;
 /** The arguments of every connection; `offset` serves doors that page by number. */
 @ArgsType()
 export class PageArguments {
-  @Field(() => Int, { nullable: true, description: 'How many from the start, at most 100 unless the field allows more; 20 when nothing is said' }) first?: number;
-  @Field(() => String, { nullable: true, description: 'Cursor to start behind. It stands for a place: rows that come or go before it shift what follows' }) after?: string;
-  @Field(() => Int, { nullable: true, description: 'How many from the end, at most 100 unless the field allows more' }) last?: number;
+  @Field(() => Int, {
+    nullable: true,
+    description: 'How many from the start, at most 100 unless the field allows more; 20 when nothing is said',
+  })
+  first?: number;
+  @Field(() => String, {
+    nullable: true,
+    description: 'Cursor to start behind. It stands for a place: rows that come or go before it shift what follows',
+  })
+  after?: string;
+  @Field(() => Int, { nullable: true, description: 'How many from the end, at most 100 unless the field allows more' })
+  last?: number;
   @Field(() => String, { nullable: true, description: 'Cursor to end before' }) before?: string;
   @Field(() => Int, { nullable: true, description: 'How many to skip; not together with a cursor' }) offset?: number;
 }
@@ -29,7 +38,13 @@ export interface Page {
 
 const pageSchema = (largest: number) => {
   const count = z.int().min(1).max(largest).nullish();
-  return z.object({ first: count, after: z.string().nullish(), last: count, before: z.string().nullish(), offset: z.int().min(0).nullish() });
+  return z.object({
+    first: count,
+    after: z.string().nullish(),
+    last: count,
+    before: z.string().nullish(),
+    offset: z.int().min(0).nullish(),
+  });
 };
 /** By the largest page, since making one takes longer than parsing with it. */
 const pageSchemas = new Map<number, ReturnType<typeof pageSchema>>();
@@ -41,14 +56,23 @@ const pageSchemas = new Map<number, ReturnType<typeof pageSchema>>();
  * @param largest that `first` and `last` may be; 100
  * @throws ProblemError `validation_error`
  */
-export async function parsePage(args: PageArguments, countAll: () => Promise<number>, largest: number = LARGEST_PAGE): Promise<Page> {
+export async function parsePage(
+  args: PageArguments,
+  countAll: () => Promise<number>,
+  largest: number = LARGEST_PAGE,
+): Promise<Page> {
   const schema = pageSchemas.get(largest) ?? pageSchema(largest);
   pageSchemas.set(largest, schema);
   const { first, after, last, before, offset } = parseInput(schema, args);
   if (isGiven(first) && isGiven(last)) throw invalid('last', 'exclusive', 'excludes first');
-  if (isGiven(offset) && (isGiven(after) || isGiven(before) || isGiven(last))) throw invalid('offset', 'exclusive', 'goes with first only');
+  if (isGiven(offset) && (isGiven(after) || isGiven(before) || isGiven(last)))
+    throw invalid('offset', 'exclusive', 'goes with first only');
   const start = isGiven(after) ? parseCursor('after', after) + 1 : (offset ?? 0);
-  const end = isGiven(before) ? parseCursor('before', before) : isGiven(last) ? await countAll() : Number.POSITIVE_INFINITY;
+  const end = isGiven(before)
+    ? parseCursor('before', before)
+    : isGiven(last)
+      ? await countAll()
+      : Number.POSITIVE_INFINITY;
   const limit = Math.min(last ?? first ?? DEFAULT_PAGE, Math.max(0, end - start));
   return { limit, offset: isGiven(last) ? Math.max(start, end - limit) : start };
 }
@@ -84,8 +108,11 @@ export interface PageInfo {
 class PageInfoType implements PageInfo {
   @Field(() => Boolean, { description: 'Whether the list goes on behind this page' }) hasNextPage!: boolean;
   @Field(() => Boolean, { description: 'Whether there is something before this page' }) hasPreviousPage!: boolean;
-  @Field(() => String, { nullable: true, description: 'Cursor of the first node; null on an empty page' }) startCursor!: string | null;
-  @Field(() => String, { nullable: true, description: 'Cursor of the last node; null on an empty page' }) endCursor!: string | null;
+  @Field(() => String, { nullable: true, description: 'Cursor of the first node; null on an empty page' })
+  startCursor!: string | null;
+  @Field(() => String, { nullable: true, description: 'Cursor of the last node; null on an empty page' }) endCursor!:
+    | string
+    | null;
 }
 
 /** A node of a Relay connection with its place. */
@@ -103,7 +130,12 @@ export interface Connection<Node> {
 }
 
 /** Puts the rows of a page into a connection; `totalCount` is the length of the whole list. */
-export function connectionOf<Node>(nodes: readonly Node[], page: Page, totalCount: number, trust: domain.TrustEnvelope): Connection<Node> {
+export function connectionOf<Node>(
+  nodes: readonly Node[],
+  page: Page,
+  totalCount: number,
+  trust: domain.TrustEnvelope,
+): Connection<Node> {
   const edges = nodes.map((node, index) => ({ node, cursor: cursorAt(page.offset + index) }));
   const pageInfo = {
     hasNextPage: page.offset + nodes.length < totalCount,
@@ -115,7 +147,10 @@ export function connectionOf<Node>(nodes: readonly Node[], page: Page, totalCoun
 }
 
 /** The types `<name>Connection` and `<name>Edge`. A name belongs to one subgraph. */
-export function connectionType<Node extends object>(name: string, node: () => ClassType<Node>): ClassType<Connection<Node>> {
+export function connectionType<Node extends object>(
+  name: string,
+  node: () => ClassType<Node>,
+): ClassType<Connection<Node>> {
   @ObjectType(`${name}Edge`, { description: 'One member of a page, with its place in the list' })
   class EdgeType implements Edge<Node> {
     @Field(() => node(), { description: 'The member of the list' }) node!: Node;

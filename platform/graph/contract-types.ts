@@ -1,6 +1,16 @@
 import 'reflect-metadata';
 import type { GraphQLScalarType } from 'graphql';
-import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
+import {
+  Directive,
+  Field,
+  Float,
+  ID,
+  InputType,
+  Int,
+  ObjectType,
+  registerEnumType,
+  type ClassType,
+} from 'type-graphql';
 import { z } from 'zod';
 import type { Frozen } from '../../schema/contract/frozen.ts';
 import { graphNameOf, graphTypes, origin, saidOf } from '../../schema/contract/terms.ts';
@@ -9,7 +19,10 @@ import type * as domain from '../../schema/trust-envelope.ts';
 import { enumOf } from './enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from './scalars.ts';
 
-/** The graph's types of the shapes in `schema/contract`. A shape has one type per process, however often it is asked for. */
+/**
+ * The graph's types of the shapes in `schema/contract`. A shape has one type per process, however often it is asked
+ * for.
+ */
 
 export type Trusted = { readonly trust: domain.TrustEnvelope };
 /** What a resolver gives for a record; one may have a say of its own about its envelope. */
@@ -50,7 +63,11 @@ export function objectTypeOf(schema: z.ZodObject, trust?: string): ClassType {
   });
 }
 
-export function inputTypeOf<Schema extends z.ZodObject>(name: string, schema: Schema, description = descriptionOf(schema)): ClassType<z.output<Schema>> {
+export function inputTypeOf<Schema extends z.ZodObject>(
+  name: string,
+  schema: Schema,
+  description = descriptionOf(schema),
+): ClassType<z.output<Schema>> {
   const type = classNamed(name);
   InputType(name, { description })(type);
   addFields(type, schema.shape, partOfInput);
@@ -69,7 +86,9 @@ function partOfInput(schema: z.ZodObject): ClassType {
 }
 
 /** GraphQL's enum of a list of values; the schemas that only describe it anew share it. */
-export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEnum<Value>): Readonly<Record<string, Value[keyof Value]>> {
+export function enumTypeOf<Value extends Record<string, string>>(
+  schema: z.ZodEnum<Value>,
+): Readonly<Record<string, Value[keyof Value]>> {
   return kept(origin(schema), () => {
     const { name, description } = graphTypes.get(schema) ?? {};
     if (name === undefined) throw new Error(`the enum of ${schema.options.join(', ')} has no name in the graph`);
@@ -83,7 +102,11 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
 type PartOf = (schema: z.ZodObject) => ClassType;
 
 /** Gives a type the members of a shape, but for those that REST alone has. */
-export function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, partOf: PartOf = objectTypeOf): void {
+export function addFields(
+  type: ClassType,
+  shape: Readonly<Record<string, unknown>>,
+  partOf: PartOf = objectTypeOf,
+): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
     if (schema.meta()?.onlyInRest === true) continue;
@@ -95,7 +118,8 @@ export function addFields(type: ClassType, shape: Readonly<Record<string, unknow
 }
 
 function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly nullable: boolean } {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) return { inner: unwrapped(schema.def.innerType as z.ZodType).inner, nullable: true };
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return { inner: unwrapped(schema.def.innerType as z.ZodType).inner, nullable: true };
   return { inner: schema, nullable: false };
 }
 
@@ -116,7 +140,8 @@ function typeOf(schema: z.ZodType, partOf: PartOf): GraphType | [GraphType] {
   if (schema instanceof z.ZodDate) return DateTimeScalar;
   if (schema instanceof z.ZodRecord || schema instanceof z.ZodUnknown) return JsonScalar;
   if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? Int : Float;
-  const format = (schema as { format?: string | null }).format ?? (schema.meta() as { format?: string } | undefined)?.format;
+  const format =
+    (schema as { format?: string | null }).format ?? (schema.meta() as { format?: string } | undefined)?.format;
   if (format === 'datetime') return DateTimeScalar;
   return format === 'date' ? DateScalar : String;
 }

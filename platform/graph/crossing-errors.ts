@@ -15,14 +15,19 @@ export interface ResultOrigin {
  * the gateway is in this process or not. What was not meant for callers is logged here, where the stack is.
  */
 export function withCrossingErrors(result: ExecutionResult, origin: ResultOrigin): ExecutionResult {
-  return result.errors === undefined ? result : { ...result, errors: result.errors.map((error) => crossingError(error, origin)) };
+  return result.errors === undefined
+    ? result
+    : { ...result, errors: result.errors.map((error) => crossingError(error, origin)) };
 }
 
 /** The same for a single error, such as what a stream broke with. Anything may have been thrown. */
 export function crossingError(thrown: unknown, origin: ResultOrigin): GraphQLError {
   const problem = problemIn(thrown) ?? maskedProblem(thrown, origin);
   const path = thrown instanceof GraphQLError ? thrown.path : undefined;
-  return new GraphQLError(problem.message, { ...(path === undefined ? {} : { path }), extensions: { ...problem.extensions } });
+  return new GraphQLError(problem.message, {
+    ...(path === undefined ? {} : { path }),
+    extensions: { ...problem.extensions },
+  });
 }
 
 /** The problem that an error is, or undefined for an error that callers must not see. */
@@ -30,7 +35,12 @@ export function problemIn(thrown: unknown): ProblemError | undefined {
   if (thrown instanceof ProblemError) return thrown;
   if (!(thrown instanceof GraphQLError)) return undefined;
   const problem = ProblemError.fromExtensions(thrown.message, thrown.extensions);
-  return problem ?? (isBadValue(thrown) ? new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' }) : undefined);
+  return (
+    problem ??
+    (isBadValue(thrown)
+      ? new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' })
+      : undefined)
+  );
 }
 
 /** A variable or argument whose value does not fit its type: graphql-js then points at the variable or the value. */
@@ -43,12 +53,23 @@ function isBadValue(error: GraphQLError): boolean {
 }
 
 const VALUE_KINDS: ReadonlySet<string> = new Set([
-  Kind.VARIABLE, Kind.INT, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN, Kind.NULL, Kind.ENUM, Kind.LIST, Kind.OBJECT,
+  Kind.VARIABLE,
+  Kind.INT,
+  Kind.FLOAT,
+  Kind.STRING,
+  Kind.BOOLEAN,
+  Kind.NULL,
+  Kind.ENUM,
+  Kind.LIST,
+  Kind.OBJECT,
 ]);
 
 function maskedProblem(thrown: unknown, { subgraph, requestId, logger }: ResultOrigin): ProblemError {
   const cause = thrown instanceof GraphQLError ? (thrown.originalError ?? thrown) : thrown;
   const path = thrown instanceof GraphQLError ? thrown.path?.join('.') : undefined;
-  logger.error({ err: cause instanceof Error ? cause : new Error(`thrown: ${String(cause)}`), requestId, subgraph, path }, 'a subgraph failed');
+  logger.error(
+    { err: cause instanceof Error ? cause : new Error(`thrown: ${String(cause)}`), requestId, subgraph, path },
+    'a subgraph failed',
+  );
   return new ProblemError('internal_error', 'An unexpected error occurred.');
 }

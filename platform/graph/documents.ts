@@ -15,7 +15,10 @@ export class Documents {
   readonly #kept = new Map<string, DocumentNode>();
 
   /** @param options `hidesSchema`: errors do not guess which names were meant */
-  constructor(schema: GraphQLSchema, options: { readonly maxTokens?: number; readonly hidesSchema?: boolean; readonly capacity?: number } = {}) {
+  constructor(
+    schema: GraphQLSchema,
+    options: { readonly maxTokens?: number; readonly hidesSchema?: boolean; readonly capacity?: number } = {},
+  ) {
     this.#schema = schema;
     this.#maxTokens = options.maxTokens;
     this.#hidesSchema = options.hidesSchema ?? false;
@@ -44,7 +47,11 @@ export class Documents {
 }
 
 /** One rule throws instead of reporting: a condition on the root field of a subscription needs a variable's value. */
-function validationErrors(schema: GraphQLSchema, document: DocumentNode, hideSuggestions: boolean): readonly GraphQLError[] {
+function validationErrors(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  hideSuggestions: boolean,
+): readonly GraphQLError[] {
   try {
     return validate(schema, document, specifiedRules, { hideSuggestions });
   } catch (error) {

@@ -9,7 +9,11 @@ import { snakeCase } from '../../schema/snake-case.ts';
  *   snake_case, the first one also in `param`.
  * @param status of the problem, for the operations that answer 400 (decision table of the contract, errors)
  */
-export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
+export function parseInput<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  status: 400 | 422 = 422,
+): z.output<Schema> {
   const parsed = schema.safeParse(input, { error: faultMessage });
   if (parsed.success) return parsed.data;
   throw validationError(parsed.error.issues.flatMap(details), status);
@@ -21,7 +25,11 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
  * @throws ProblemError `validation_error`
  * @param status of the problem, as in `parseInput`
  */
-export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
+export function parseGraphInput<Schema extends z.ZodObject>(
+  schema: Schema,
+  input: unknown,
+  status: 400 | 422 = 422,
+): z.output<Schema> {
   return parseInput(schema, withoutAbsent(schema, input), status);
 }
 
@@ -46,12 +54,21 @@ function isAbsent(schema: unknown, value: unknown): boolean {
 /** The `validation_error` that lists what does not fit, at least one member, and leads with the first. */
 export function validationError(errors: readonly ProblemDetail[], status: 400 | 422): ProblemError {
   const first = errors[0]!;
-  return new ProblemError('validation_error', `${first.param.slice(1).replaceAll('/', '.') || 'body'}: ${first.message}`, { code: first.code, param: first.param, errors, status });
+  return new ProblemError(
+    'validation_error',
+    `${first.param.slice(1).replaceAll('/', '.') || 'body'}: ${first.message}`,
+    { code: first.code, param: first.param, errors, status },
+  );
 }
 
 function details(issue: z.core.$ZodIssue): ProblemDetail[] {
   const param = pointerTo(issue.path);
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ param: `${param}/${key}`, code: 'unknown_member', message: 'is not a member that is known here' }));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      param: `${param}/${key}`,
+      code: 'unknown_member',
+      message: 'is not a member that is known here',
+    }));
   return [{ param, code: faultCode(issue), message: issue.message }];
 }
 

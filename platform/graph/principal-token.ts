@@ -37,7 +37,9 @@ const contextSchema = z.object({
     })
     .nullable(),
   origin: z.object({ clientAddress: z.string(), userAgent: z.string().nullable() }).exactOptional(),
-  idempotency: z.object({ id: z.string(), attemptId: z.string(), sealKey: z.string(), hasEffect: z.boolean() }).exactOptional(),
+  idempotency: z
+    .object({ id: z.string(), attemptId: z.string(), sealKey: z.string(), hasEffect: z.boolean() })
+    .exactOptional(),
   sandboxDelayMs: z.int().min(0).exactOptional(),
 });
 

@@ -4,7 +4,15 @@ import { GraphQLDateTimeISO, GraphQLJSON, GraphQLLocalDate, GraphQLSafeInt, Grap
 
 function renamed(scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType {
   // Without the specification's address and extensions, so that every subgraph prints one and the same definition.
-  return new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: null, extensions: {}, astNode: null, extensionASTNodes: [] });
+  return new GraphQLScalarType({
+    ...scalar.toConfig(),
+    name,
+    description,
+    specifiedByURL: null,
+    extensions: {},
+    astNode: null,
+    extensionASTNodes: [],
+  });
 }
 
 /** A `Date` inside, RFC 3339 with milliseconds and `Z` outside; text in both local and remote mode. */

@@ -30,17 +30,31 @@ export class SubgraphOperations {
     this.#documents = new Documents(subgraph.schema);
   }
 
-  /** For whom the gateway asks: what it signed and nothing else. @throws when it signed nothing for this subgraph, or too long ago */
+  /**
+   * For whom the gateway asks: what it signed and nothing else. @throws when it signed nothing for this subgraph, or
+   * too long ago
+   */
   caller(headers: Headers): Promise<RequestContext> {
     return this.#tokens.verify(headers?.[PRINCIPAL_HEADER], this.#subgraph.name);
   }
 
-  /** An operation that is ready to run, or why its document is invalid. @throws ZodError for what is no operation at all */
-  prepare(request: unknown, contextValue: RequestContext): ExecutionArgs | { readonly errors: readonly GraphQLError[] } {
+  /**
+   * An operation that is ready to run, or why its document is invalid. @throws ZodError for what is no operation at all
+   */
+  prepare(
+    request: unknown,
+    contextValue: RequestContext,
+  ): ExecutionArgs | { readonly errors: readonly GraphQLError[] } {
     const { query, operationName, variables } = requestSchema.parse(request);
     const checked = this.#documents.check(query);
     if ('errors' in checked) return checked;
-    return { schema: this.#subgraph.schema, document: checked.document, operationName: operationName ?? null, variableValues: variables ?? null, contextValue };
+    return {
+      schema: this.#subgraph.schema,
+      document: checked.document,
+      operationName: operationName ?? null,
+      variableValues: variables ?? null,
+      contextValue,
+    };
   }
 
   /** A result as it may leave. */

@@ -60,12 +60,20 @@ const FEDERATION_LINK = `extend schema @link(
  * @throws when the classes make no schema
  */
 export async function buildSubgraph(options: SubgraphOptions): Promise<Subgraph> {
-  const instances = new Map<unknown, unknown>(options.resolvers.map((resolver) => (isClass(resolver) ? [resolver, new resolver()] : [resolver.constructor, resolver])));
+  const instances = new Map<unknown, unknown>(
+    options.resolvers.map((resolver) =>
+      isClass(resolver) ? [resolver, new resolver()] : [resolver.constructor, resolver],
+    ),
+  );
   const classes = await buildSchema({
     resolvers: [...instances.keys()] as unknown as NonEmptyArray<Function>,
     container: { get: (type) => instances.get(type) },
     orphanedTypes: [...(options.orphanedTypes ?? [])] as NonNullable<BuildSchemaOptions['orphanedTypes']>,
-    scalarsMap: [{ type: Date, scalar: DateTimeScalar }, { type: URL, scalar: UrlScalar }, ...(options.scalarsMap ?? [])],
+    scalarsMap: [
+      { type: Date, scalar: DateTimeScalar },
+      { type: URL, scalar: UrlScalar },
+      ...(options.scalarsMap ?? []),
+    ],
     // The federation directives are unknown until Apollo's machinery adds them, and a subgraph may have no query.
     skipCheck: true,
     validate: false,
@@ -74,7 +82,8 @@ export async function buildSubgraph(options: SubgraphOptions): Promise<Subgraph>
   const sdl = `${FEDERATION_LINK}\n\n${printSchemaWithDirectives(classes)}\n`;
   const resolvers: Record<string, object> = createResolversMap(classes);
   for (const [type, resolve] of Object.entries(options.references ?? {})) {
-    if (resolvers[type] === undefined) throw new Error(`Subgraph ${options.name} has a reference resolver for ${type}, but no such type`);
+    if (resolvers[type] === undefined)
+      throw new Error(`Subgraph ${options.name} has a reference resolver for ${type}, but no such type`);
     resolvers[type] = { ...resolvers[type], __resolveReference: extensible(resolve) };
   }
   // Given as a list: the form for a single module leaves the resolvers out.

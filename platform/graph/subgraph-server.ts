@@ -9,8 +9,15 @@ import { SubgraphOperations } from './subgraph-operations.ts';
 import type { Subgraph } from './subgraph-schema.ts';
 import { subgraphWebSocket } from './subgraph-web-socket.ts';
 
-/** Answers a request of the gateway that is not a GraphQL operation, such as an upload; what it throws becomes the answer. */
-export type StreamHandler = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => Promise<void>;
+/**
+ * Answers a request of the gateway that is not a GraphQL operation, such as an upload; what it throws becomes the
+ * answer.
+ */
+export type StreamHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: RequestContext,
+) => Promise<void>;
 
 /** By the start of their path. */
 export type StreamHandlers = Readonly<Record<string, StreamHandler>>;
@@ -47,10 +54,13 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
   const { subgraph, tokens, logger, maxBodyBytes = MAX_BODY_BYTES } = options;
   const operations = new SubgraphOperations(subgraph, tokens, logger);
   const listener = httpListener(operations, options, maxBodyBytes);
-  // The gateway ends connections that nobody uses. If this side did so, too, a request could meet the end of its connection.
+  // The gateway ends connections that nobody uses. If this side did so, too, a request could meet the end of its
+  // connection.
   const server = createServer({ keepAliveTimeout: 0 }, options.around?.(listener) ?? listener);
   const webSockets = subgraphWebSocket(operations, logger, maxBodyBytes);
-  server.on('upgrade', (request, socket, head) => (request.url === SUBGRAPH_PATH ? webSockets.handleUpgrade(request, socket, head) : socket.destroy()));
+  server.on('upgrade', (request, socket, head) =>
+    request.url === SUBGRAPH_PATH ? webSockets.handleUpgrade(request, socket, head) : socket.destroy(),
+  );
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -69,7 +79,11 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
   };
 }
 
-function httpListener(operations: SubgraphOperations, { streams = {}, logger }: SubgraphServerOptions, maxBodyBytes: number): RequestListener {
+function httpListener(
+  operations: SubgraphOperations,
+  { streams = {}, logger }: SubgraphServerOptions,
+  maxBodyBytes: number,
+): RequestListener {
   const answer = async (request: IncomingMessage): Promise<{ status: number; body: object }> => {
     if (request.method !== 'POST' || request.url !== SUBGRAPH_PATH) return { status: 404, body: {} };
     const context = await operations.caller(request.headers);
@@ -89,14 +103,21 @@ function httpListener(operations: SubgraphOperations, { streams = {}, logger }: 
   };
 
   return (request, response) => {
-    const handler = Object.entries(streams).find(([path]) => request.method === 'POST' && request.url?.startsWith(path) === true)?.[1];
+    const handler = Object.entries(streams).find(
+      ([path]) => request.method === 'POST' && request.url?.startsWith(path) === true,
+    )?.[1];
     if (handler !== undefined) return void stream(handler, request, response);
     answer(request).then(
       ({ status, body }) => send(response, status, body),
       (error: unknown) => {
-        const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'This request does not come from the gateway.');
+        const problem =
+          error instanceof ProblemError
+            ? error
+            : new ProblemError('invalid_request', 'This request does not come from the gateway.');
         if (problem !== error) logger.warn({ err: error }, 'a request to the subgraph could not be read');
-        send(response, problem.problem.status, { errors: [{ message: problem.message, extensions: problem.extensions }] });
+        send(response, problem.problem.status, {
+          errors: [{ message: problem.message, extensions: problem.extensions }],
+        });
       },
     );
   };

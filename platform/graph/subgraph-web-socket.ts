@@ -11,8 +11,13 @@ const FORBIDDEN = 4403;
 const PING_INTERVAL_MS = 15_000;
 
 /** One subgraph over `graphql-transport-ws`; each message of the gateway says in its extensions for whom it asks. */
-export function subgraphWebSocket(operations: SubgraphOperations, logger: Logger, maxMessageBytes: number): WebSocketEndpoint {
-  const presented = (result: ExecutionResult, args: ExecutionArgs): ExecutionResult => operations.presented(result, args.contextValue as RequestContext);
+export function subgraphWebSocket(
+  operations: SubgraphOperations,
+  logger: Logger,
+  maxMessageBytes: number,
+): WebSocketEndpoint {
+  const presented = (result: ExecutionResult, args: ExecutionArgs): ExecutionResult =>
+    operations.presented(result, args.contextValue as RequestContext);
   const protocol = makeServer({
     onConnect: async ({ connectionParams }) => {
       await operations.caller(connectionParams).catch(() => {
@@ -33,7 +38,8 @@ export function subgraphWebSocket(operations: SubgraphOperations, logger: Logger
       return Symbol.asyncIterator in source ? (source as AsyncGenerator<ExecutionResult>) : presented(source, args);
     },
     onNext: (_connection, _id, _payload, args, result) => formatted(presented(result as ExecutionResult, args)),
-    onError: (_connection, id, _payload, errors) => errors.map((error) => operations.presentedError(error, id).toJSON()),
+    onError: (_connection, id, _payload, errors) =>
+      errors.map((error) => operations.presentedError(error, id).toJSON()),
   });
   return webSocketEndpoint(protocol, { logger, pingIntervalMs: PING_INTERVAL_MS, maxMessageBytes });
 }

@@ -63,7 +63,12 @@ const CLOSE_GRACE_MS = 1_000;
  */
 export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocketEndpointOptions): WebSocketEndpoint {
   const { logger } = options;
-  const sockets = new WebSocketServer({ noServer: true, handleProtocols, maxPayload: options.maxMessageBytes, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    handleProtocols,
+    maxPayload: options.maxMessageBytes,
+    perMessageDeflate: false,
+  });
   if (options.refuseHandshake !== undefined) refuseHandshakes(sockets, options.refuseHandshake);
 
   const open = (socket: WebSocket, request: IncomingMessage): void => {
@@ -90,8 +95,10 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
           socket.on('message', (data: Buffer) => {
             const nowMs = performance.now();
             if (socket.readyState !== socket.OPEN) return;
-            if (!messages.take(1, nowMs) || !bytes.take(data.length, nowMs)) return socket.close(TOO_MANY_REQUESTS, 'Too many messages');
-            if ((!isAdmitted && data.length > MAX_UNADMITTED_BYTES) || jsonMembers(data) > MAX_MEMBERS) return socket.close(BAD_MESSAGE, 'Message too large');
+            if (!messages.take(1, nowMs) || !bytes.take(data.length, nowMs))
+              return socket.close(TOO_MANY_REQUESTS, 'Too many messages');
+            if ((!isAdmitted && data.length > MAX_UNADMITTED_BYTES) || jsonMembers(data) > MAX_MEMBERS)
+              return socket.close(BAD_MESSAGE, 'Message too large');
             handle(String(data)).catch((error: unknown) => closeAfter(error));
           }),
       },
@@ -108,7 +115,9 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
     socket.once('close', (code, reason) => {
       stopPings();
       gone.abort();
-      Promise.resolve(closed(code, String(reason))).catch((error: unknown) => logger.error({ err: error }, 'a closed WebSocket could not be cleaned up'));
+      Promise.resolve(closed(code, String(reason))).catch((error: unknown) =>
+        logger.error({ err: error }, 'a closed WebSocket could not be cleaned up'),
+      );
     });
   };
 
@@ -147,6 +156,14 @@ function refuseHandshakes(sockets: WebSocketServer, refusal: (problem: ProblemEr
     // RFC 6455 §4.4, RFC 9110 §15.5.22.
     const status = header === 'Sec-WebSocket-Version' ? 426 : 400;
     socket.once('finish', () => socket.destroy());
-    socket.end(refusal(new ProblemError('invalid_request', `${error.message}. Open the WebSocket as RFC 6455 says, in its version 13.`, { code: 'invalid_handshake', status, ...(header === undefined ? {} : { param: `header:${header}` }) })));
+    socket.end(
+      refusal(
+        new ProblemError(
+          'invalid_request',
+          `${error.message}. Open the WebSocket as RFC 6455 says, in its version 13.`,
+          { code: 'invalid_handshake', status, ...(header === undefined ? {} : { param: `header:${header}` }) },
+        ),
+      ),
+    );
   });
 }

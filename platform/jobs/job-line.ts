@@ -65,9 +65,13 @@ const TURN_POLL_MS = 100;
  * @returns false where one with its singleton key waits already
  */
 export async function joinLine(em: SqlEntityManager, job: WaitingJob): Promise<boolean> {
-  const [startAfter, start] = 'at' in job.start ? ['?::timestamptz', job.start.at.toISOString()] : [`now() + ?::float8 * interval '1 second'`, job.start.inS];
+  const [startAfter, start] =
+    'at' in job.start
+      ? ['?::timestamptz', job.start.at.toISOString()]
+      : [`now() + ?::float8 * interval '1 second'`, job.start.inS];
   const joined = await em.execute<unknown[]>(
-    `insert into ${SCHEMA}.waiting (id, queue, tenant, share, singleton_key, is_large, data, start_after) values (?, ?, ?, ?, ?, ?, ?::jsonb, ${startAfter})
+    `insert into ${SCHEMA}.waiting (id, queue, tenant, share, singleton_key, is_large, data, start_after)
+      values (?, ?, ?, ?, ?, ?, ?::jsonb, ${startAfter})
      on conflict (queue, singleton_key) do nothing returning id`,
     [job.id, job.queue, job.tenant, job.share, job.singletonKey, job.isLarge, JSON.stringify(job.data), start],
   );
@@ -78,7 +82,8 @@ export async function joinLine(em: SqlEntityManager, job: WaitingJob): Promise<b
 export async function leaveLine(em: SqlEntityManager, queue: string, singletonKey: string): Promise<void> {
   await em.execute(
     `with gone as (delete from ${SCHEMA}.waiting where queue = ? and singleton_key = ? returning id)
-     delete from ${SCHEMA}.job where name = ? and state in ('created', 'retry') and (singleton_key = ? or (data is null and id in (select id from gone)))`,
+     delete from ${SCHEMA}.job where name = ? and state in ('created', 'retry')
+       and (singleton_key = ? or (data is null and id in (select id from gone)))`,
     [queue, singletonKey, queue, singletonKey],
   );
 }
@@ -87,18 +92,31 @@ export async function leaveLine(em: SqlEntityManager, queue: string, singletonKe
  * One transaction of a share at a time counts, until it commits: so the limit is exact, whoever enqueues where.
  * @throws ProblemError `rate_limit_exceeded` / `concurrency`
  */
-export async function refuseCrowd(em: SqlEntityManager, queue: string, { running, waiting }: JobLimits, tenant: string, share: string): Promise<void> {
+export async function refuseCrowd(
+  em: SqlEntityManager,
+  queue: string,
+  { running, waiting }: JobLimits,
+  tenant: string,
+  share: string,
+): Promise<void> {
   if (waiting === undefined) return;
   await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`${queue} ${tenant} ${share}`]);
   const [row] = await em.execute<[{ unfinished: number }]>(
-    `select ((select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and group_tier = ? and state = 'active')
-           + (select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and group_tier = ? and state < 'active' and not blocked)
+    `select ((select count(*) from ${SCHEMA}.job
+      where name = ? and group_id = ? and group_tier = ? and state = 'active')
+           + (select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and group_tier = ? and state < 'active'
+             and not blocked)
            + (select count(*) from ${SCHEMA}.waiting where queue = ? and tenant = ? and share = ?))::int as unfinished`,
     [queue, tenant, share, queue, tenant, share, queue, tenant, share],
   );
   const most = running + waiting;
   if (row.unfinished < most) return;
-  throw new ProblemError('rate_limit_exceeded', `${most} of your analyses are running or waiting already (${running} run at a time). Try again when one has finished.`, { code: 'concurrency', retryAfterS: CROWDED_RETRY_S });
+  throw new ProblemError(
+    'rate_limit_exceeded',
+    `${most} of your analyses are running or waiting already (${running} run at a time). Try again when one has ` +
+      `finished.`,
+    { code: 'concurrency', retryAfterS: CROWDED_RETRY_S },
+  );
 }
 
 /** Who takes a place: they go by turns. */
@@ -106,9 +124,9 @@ const FROM_THE_LINE = 'line';
 const COMING_BACK = 'back';
 
 /**
- * Gives tickets of one queue their jobs: a worker that becomes free comes with a ticket, which names no job, and leaves with
- * that of the tenant whose turn it is. From then on ticket and job are one, through every further attempt. Whoever works has
- * one of the places of this process.
+ * Gives tickets of one queue their jobs: a worker that becomes free comes with a ticket, which names no job, and leaves
+ * with that of the tenant whose turn it is. From then on ticket and job are one, through every further attempt. Whoever
+ * works has one of the places of this process.
  */
 export class JobLine {
   readonly #sql: Sql;
@@ -144,7 +162,8 @@ export class JobLine {
         throw error;
       });
       if (row.is_large === false) leaveLarge?.();
-      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, isLarge: row.is_large, leave: this.#counted(row.tenant, leave) };
+      if (row.is_large !== null)
+        return { data: row.data, tenant: row.tenant, isLarge: row.is_large, leave: this.#counted(row.tenant, leave) };
       leave();
       if (!row.waits) return null;
       await sleep(TURN_POLL_MS, undefined, { signal });
@@ -182,16 +201,26 @@ export class JobLine {
       const seconds = (performance.now() - sinceMs) / 1000;
       await this.#sql
         .executeSql(
-          `update ${SCHEMA}.turns set used = ${SCHEMA}.used_lately(used, used_at) + $3, used_at = clock_timestamp() where queue = $1 and tenant = $2`,
+          `update ${SCHEMA}.turns set used = ${SCHEMA}.used_lately(used, used_at) + $3, used_at = clock_timestamp() ` +
+            `where queue = $1 and tenant = $2`,
           [this.#values[0], tenant, seconds],
         )
         // The job has done its work: that its cost is not on record is no reason to do it again.
-        .catch((error: unknown) => this.#logger.warn({ err: error, queue: this.#values[0] }, 'a job is done, and the time that it took is not counted to its tenant'));
+        .catch((error: unknown) =>
+          this.#logger.warn(
+            { err: error, queue: this.#values[0] },
+            'a job is done, and the time that it took is not counted to its tenant',
+          ),
+        );
     };
   }
 
   async #ask(ticketId: string, mayBeLarge: boolean): Promise<TakenRow> {
-    const { rows } = await this.#sql.executeSql(`select * from ${SCHEMA}.take_next($1, $4, $2, $5, $3)`, [...this.#values, ticketId, mayBeLarge]);
+    const { rows } = await this.#sql.executeSql(`select * from ${SCHEMA}.take_next($1, $4, $2, $5, $3)`, [
+      ...this.#values,
+      ticketId,
+      mayBeLarge,
+    ]);
     return rows[0] as TakenRow;
   }
 }

@@ -12,7 +12,9 @@ import { JOBS_SCHEMA as SCHEMA } from './jobs-migrations.ts';
 export interface JobQueue<T> {
   readonly name: string;
   readonly data: z.ZodType<T>;
-  /** How many jobs of one share of a tenant may run, and wait besides, at a time; shares are not limited when absent. */
+  /**
+   * How many jobs of one share of a tenant may run, and wait besides, at a time; shares are not limited when absent.
+   */
   readonly perShare?: JobLimits;
   /** Jobs that may take all places of a process but one, so that there is soon one for others; none when absent. */
   readonly isLarge?: (data: T) => boolean;
@@ -22,11 +24,17 @@ export interface JobQueue<T> {
   readonly expireInS?: number;
 }
 
-/** For what a tenant may have any number of: one runs at a time, and not for ever, so that none holds up those of others. */
+/**
+ * For what a tenant may have any number of: one runs at a time, and not for ever, so that none holds up those of
+ * others.
+ */
 export const ONE_BY_ONE = { perShare: { running: 1 }, expireInS: 300 } as const;
 
 export interface EnqueueOptions {
-  /** Whose job it is: a worker that becomes free takes that of the tenant who has the fewest running and has used the least lately. */
+  /**
+   * Whose job it is: a worker that becomes free takes that of the tenant who has the fewest running and has used the
+   * least lately.
+   */
   readonly tenant: string;
   /** What the limits of the queue hold for, of what is the tenant's; all of it when absent. */
   readonly share?: string;
@@ -72,7 +80,10 @@ export interface Jobs {
    * @throws ProblemError `rate_limit_exceeded` / `concurrency` when as many jobs of its share run and wait as may
    */
   enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options: EnqueueOptions): Promise<string | undefined>;
-  /** Part of the caller's transaction: whatever waits under this `singletonKey` is not begun any more. What runs goes on. */
+  /**
+   * Part of the caller's transaction: whatever waits under this `singletonKey` is not begun any more. What runs goes
+   * on.
+   */
   withdraw(em: SqlEntityManager, queue: Pick<JobQueue<unknown>, 'name'>, singletonKey: string): Promise<void>;
   /** Starts handling jobs of the queue; a handler that throws is tried again. */
   work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void>;
@@ -113,10 +124,18 @@ const KEEP_FINISHED_S = 7 * 86_400;
 /** As pg-boss hands it out: without data as long as the ticket has no job. */
 type GroupedJob = Omit<BossJob, 'data'> & { readonly data: object | null; readonly groupId?: string | null };
 
-/** The lease in parts: silence is noticed after half of it, by a check every tenth; three heartbeats fit into the silence. */
+/**
+ * The lease in parts: silence is noticed after half of it, by a check every tenth; three heartbeats fit into the
+ * silence.
+ */
 function leaseParts(leaseS: number) {
   const silenceS = Math.max(1, Math.floor(leaseS / 2));
-  return { silenceS, heartbeatS: silenceS / 3, checkS: Math.max(1, Math.floor(leaseS / 10)), pollS: Math.min(POLL_S, Math.max(MIN_POLL_S, leaseS / 10)) };
+  return {
+    silenceS,
+    heartbeatS: silenceS / 3,
+    checkS: Math.max(1, Math.floor(leaseS / 10)),
+    pollS: Math.min(POLL_S, Math.max(MIN_POLL_S, leaseS / 10)),
+  };
 }
 
 /** @throws ProblemError `service_unavailable` when the database cannot be reached */
@@ -168,7 +187,12 @@ class BossJobs implements Jobs {
     this.#metrics = new JobMetrics(options.registry ?? new Registry());
   }
 
-  async enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options: EnqueueOptions): Promise<string | undefined> {
+  async enqueue<T>(
+    em: SqlEntityManager,
+    queue: JobQueue<T>,
+    data: T,
+    options: EnqueueOptions,
+  ): Promise<string | undefined> {
     const transaction = em.getTransactionContext<Parameters<typeof fromKysely>[0]>();
     if (transaction === undefined) throw new TypeError('a job is enqueued inside a transaction');
     await this.#ensureQueue(queue.name);
@@ -177,9 +201,22 @@ class BossJobs implements Jobs {
     const id = crypto.randomUUID();
     const parsed = queue.data.parse(data);
     const start = options.startAfter === undefined ? { inS: options.startAfterS ?? 0 } : { at: options.startAfter };
-    const joined = await joinLine(em, { id, queue: queue.name, tenant, share, singletonKey: options.singletonKey ?? id, isLarge: queue.isLarge?.(parsed) ?? false, data: parsed as object, start });
+    const joined = await joinLine(em, {
+      id,
+      queue: queue.name,
+      tenant,
+      share,
+      singletonKey: options.singletonKey ?? id,
+      isLarge: queue.isLarge?.(parsed) ?? false,
+      data: parsed as object,
+      start,
+    });
     if (!joined) return undefined;
-    await this.#boss.insert(queue.name, [{ ...this.#ticket(queue), id, singletonKey: id, startAfter: 'at' in start ? start.at : `${start.inS} seconds` }], { db: fromKysely(transaction) });
+    await this.#boss.insert(
+      queue.name,
+      [{ ...this.#ticket(queue), id, singletonKey: id, startAfter: 'at' in start ? start.at : `${start.inS} seconds` }],
+      { db: fromKysely(transaction) },
+    );
     return id;
   }
 
@@ -194,9 +231,18 @@ class BossJobs implements Jobs {
   async work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void> {
     await this.#ensureQueue(queue.name);
     const { concurrency = 1, onExhausted } = options;
-    const line = new JobLine(this.#boss.getDb(), { queue: queue.name, limits: queue.perShare, retryLimit: queue.retryLimit ?? RETRY_LIMIT, places: concurrency, logger: this.#logger });
+    const line = new JobLine(this.#boss.getDb(), {
+      queue: queue.name,
+      limits: queue.perShare,
+      retryLimit: queue.retryLimit ?? RETRY_LIMIT,
+      places: concurrency,
+      logger: this.#logger,
+    });
     let standIns = 0;
-    /** While a job waits, another worker takes jobs in its stead: one that waits for the place of large jobs holds up no small one. */
+    /**
+     * While a job waits, another worker takes jobs in its stead: one that waits for the place of large jobs holds up no
+     * small one.
+     */
     const withStandIn = async <W>(wait: () => Promise<W>): Promise<W> => {
       standIns += 1;
       const worker = await start();
@@ -239,7 +285,14 @@ class BossJobs implements Jobs {
         await (mustWait ? withStandIn(comeBack) : comeBack());
       };
       try {
-        await handler({ id: job.id, data: queue.data.parse(taken.data), attempt: job.retryCount + 1, signal: job.signal, aside: stepAside, turnOutLarge });
+        await handler({
+          id: job.id,
+          data: queue.data.parse(taken.data),
+          attempt: job.retryCount + 1,
+          signal: job.signal,
+          aside: stepAside,
+          turnOutLarge,
+        });
       } finally {
         // Before the job is over: whoever chooses the next one knows what this one has cost.
         await leave();
@@ -254,7 +307,11 @@ class BossJobs implements Jobs {
     );
   }
 
-  async #takeNext(line: JobLine, queue: Pick<JobQueue<unknown>, 'name' | 'expireInS'>, { id, signal }: GroupedJob): Promise<Taken | null> {
+  async #takeNext(
+    line: JobLine,
+    queue: Pick<JobQueue<unknown>, 'name' | 'expireInS'>,
+    { id, signal }: GroupedJob,
+  ): Promise<Taken | null> {
     try {
       return await line.takeNext(id, AbortSignal.any([signal, this.#stopping.signal]));
     } catch (error) {
@@ -265,9 +322,18 @@ class BossJobs implements Jobs {
     }
   }
 
-  async #startWorker<J extends Pick<BossJob, 'id' | 'retryCount'>>(queueName: string, options: { includeMetadata?: boolean }, run: (job: J) => Promise<void>): Promise<string> {
+  async #startWorker<J extends Pick<BossJob, 'id' | 'retryCount'>>(
+    queueName: string,
+    options: { includeMetadata?: boolean },
+    run: (job: J) => Promise<void>,
+  ): Promise<string> {
     const { pollS, heartbeatS } = this.#lease;
-    const workOptions = { ...options, pollingIntervalSeconds: pollS, notifyPollingIntervalSeconds: pollS, heartbeatRefreshSeconds: heartbeatS };
+    const workOptions = {
+      ...options,
+      pollingIntervalSeconds: pollS,
+      notifyPollingIntervalSeconds: pollS,
+      heartbeatRefreshSeconds: heartbeatS,
+    };
     const workerId: string = await this.#boss.work(queueName, workOptions, async (jobs: BossJob[]) => {
       // Look again right after this job: more may be waiting, or this one for its next attempt.
       this.#boss.notifyWorker(workerId);
@@ -302,7 +368,14 @@ class BossJobs implements Jobs {
   async #createQueue(name: string): Promise<void> {
     const exhausted = exhaustedQueue(name);
     const retention = { deleteAfterSeconds: KEEP_FINISHED_S };
-    await this.#boss.createQueue(exhausted, { ...retention, retryLimit: 20, retryDelay: 5, retryBackoff: true, retryDelayMax: 300, notify: true });
+    await this.#boss.createQueue(exhausted, {
+      ...retention,
+      retryLimit: 20,
+      retryDelay: 5,
+      retryBackoff: true,
+      retryDelayMax: 300,
+      notify: true,
+    });
     await this.#boss.createQueue(name, { ...retention, policy: 'short', deadLetter: exhausted, notify: true });
   }
 }

@@ -15,17 +15,21 @@ export interface QueueStanding {
 }
 
 /**
- * Asks in one question, by the database's clock. Who takes jobs says so in the name of its connections, which every role of
- * PostgreSQL may see.
+ * Asks in one question, by the database's clock. Who takes jobs says so in the name of its connections, which every
+ * role of PostgreSQL may see.
  * @throws ProblemError `service_unavailable`
  */
 export async function queueStanding(database: Database, queue: string): Promise<QueueStanding> {
   const [standing] = await database.ask<QueueStanding>({
     name: 'jobs.standing',
     text: `select w.waiting, w.oldest_s as "oldestWaitS", r.running,
-                  exists (select from pg_stat_activity where datname = current_database() and application_name = $2) as "isServed"
-           from (select count(*)::int as waiting, coalesce(extract(epoch from clock_timestamp() - min(greatest(created_on, start_after))), 0)::float8 as oldest_s
-                 from ${JOBS_SCHEMA}.job where name = $1 and state < 'active' and start_after <= clock_timestamp() and not blocked) w,
+                  exists (select from pg_stat_activity
+                    where datname = current_database() and application_name = $2) as "isServed"
+           from (select count(*)::int as waiting,
+             coalesce(extract(epoch from clock_timestamp() - min(greatest(created_on, start_after))),
+               0)::float8 as oldest_s
+                 from ${JOBS_SCHEMA}.job where name = $1 and state < 'active' and start_after <= clock_timestamp()
+                   and not blocked) w,
                 (select count(*)::int as running from ${JOBS_SCHEMA}.job where name = $1 and state = 'active') r`,
     values: [queue, TAKING_JOBS],
   });

@@ -13,7 +13,10 @@ export interface RoundsOptions {
   readonly pubSub: PubSub;
   /** Any message of it wakes. */
   readonly topic: string;
-  /** One round. `closing` is aborted by {@link Rounds.close}. @returns for how long there is nothing more to do unless somebody wakes us */
+  /**
+   * One round. `closing` is aborted by {@link Rounds.close}. @returns for how long there is nothing more to do unless
+   * somebody wakes us
+   */
   readonly work: (closing: AbortSignal) => Promise<number>;
   /** Is told what a round threw; the next one begins after {@link PAUSE_MS}. */
   readonly failed: (error: unknown) => void;
@@ -22,7 +25,9 @@ export interface RoundsOptions {
 /** The database may be away. */
 const PAUSE_MS = 500;
 
-/** Works on what waits in the database: at once when there is news of it, and otherwise whenever the last round said. */
+/**
+ * Works on what waits in the database: at once when there is news of it, and otherwise whenever the last round said.
+ */
 export function startRounds({ pubSub, topic, work, failed }: RoundsOptions): Rounds {
   const closing = new AbortController();
   const news = pubSub.subscribe(topic);

@@ -7,12 +7,22 @@ import { ProblemError } from '../../schema/problems.ts';
  * @param param JSON Pointer of the member that holds it
  * @throws ProblemError `validation_error` with code `refused_address`, or `unknown_host` for a name without an address
  */
-export async function assertCallableAddress(outgoing: Pick<Caller, 'assertCallable'>, url: string, param: string, status: 400 | 422): Promise<void> {
+export async function assertCallableAddress(
+  outgoing: Pick<Caller, 'assertCallable'>,
+  url: string,
+  param: string,
+  status: 400 | 422,
+): Promise<void> {
   try {
     await outgoing.assertCallable(url);
   } catch (error) {
     const [code, message] = faultOf(error);
-    throw new ProblemError('validation_error', `${param.slice(1)}: ${message}`, { code, param, errors: [{ param, code, message }], status });
+    throw new ProblemError('validation_error', `${param.slice(1)}: ${message}`, {
+      code,
+      param,
+      errors: [{ param, code, message }],
+      status,
+    });
   }
 }
 

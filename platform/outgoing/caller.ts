@@ -51,7 +51,8 @@ export interface Caller {
   assertCallable(url: string): Promise<void>;
   /**
    * One request on a connection of its own. The name is looked up and every address of it checked at each call, and the
-   * connection goes to what was checked, so a name that changes its address meanwhile gains nothing. Redirects are answers.
+   * connection goes to what was checked, so a name that changes its address meanwhile gains nothing. Redirects are
+   * answers.
    * @throws CallFailedError
    */
   call(request: OutgoingRequest): Promise<OutgoingResponse>;
@@ -63,14 +64,20 @@ const DNS_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_F
 
 /** A way out with these rules and limits. */
 export function createCaller(options: CallerOptions): Caller {
-  const { allowPrivate, timeoutMs, maxResponseBytes, lookup = allowPrivate ? (systemLookup as Lookup) : nameLookup() } = options;
+  const {
+    allowPrivate,
+    timeoutMs,
+    maxResponseBytes,
+    lookup = allowPrivate ? (systemLookup as Lookup) : nameLookup(),
+  } = options;
 
   const resolve = (hostname: string, settled: (error: Error | null, addresses: LookupAddress[]) => void): void => {
     lookup(hostname, { all: true }, (error, addresses) => {
       if (error !== null) return settled(error, []);
       // One private address among public ones is enough: which of them is dialled is not ours to choose.
       const refused = addresses.find(({ address }) => !allowPrivate && !isPublicAddress(address));
-      if (refused !== undefined) return settled(new RefusedAddressError(`${hostname} leads to an address that is not public`), []);
+      if (refused !== undefined)
+        return settled(new RefusedAddressError(`${hostname} leads to an address that is not public`), []);
       settled(null, addresses);
     });
   };
@@ -81,8 +88,10 @@ export function createCaller(options: CallerOptions): Caller {
       lookup: (hostname, { all }, callback) =>
         resolve(hostname, (error, addresses) => {
           const [first] = addresses;
-          if (error !== null || first === undefined) return callback(error ?? new Error(`${hostname} has no address`), '', 0);
-          if (all === true) return (callback as unknown as (error: null, addresses: LookupAddress[]) => void)(null, addresses);
+          if (error !== null || first === undefined)
+            return callback(error ?? new Error(`${hostname} has no address`), '', 0);
+          if (all === true)
+            return (callback as unknown as (error: null, addresses: LookupAddress[]) => void)(null, addresses);
           callback(null, first.address, first.family);
         }),
     },
@@ -93,14 +102,29 @@ export function createCaller(options: CallerOptions): Caller {
       const { hostname } = callableUrl(text, options);
       if (hostname.startsWith('[') || /^[\d.]+$/.test(hostname)) return;
       await new Promise<void>((done, fail) => {
-        resolve(hostname, (error) => (error === null ? done() : fail(error instanceof RefusedAddressError ? error : new CallFailedError('dns', error))));
+        resolve(hostname, (error) =>
+          error === null
+            ? done()
+            : fail(error instanceof RefusedAddressError ? error : new CallFailedError('dns', error)),
+        );
       });
     },
     async call({ url, method, headers, body }) {
       const signal = AbortSignal.timeout(timeoutMs);
       try {
-        const response = await send(callableUrl(url, options), { dispatcher: agent, method, headers, body: body ?? null, signal, reset: true });
-        return { status: response.statusCode, headers: firstOfEach(response.headers), body: await head(response.body, maxResponseBytes) };
+        const response = await send(callableUrl(url, options), {
+          dispatcher: agent,
+          method,
+          headers,
+          body: body ?? null,
+          signal,
+          reset: true,
+        });
+        return {
+          status: response.statusCode,
+          headers: firstOfEach(response.headers),
+          body: await head(response.body, maxResponseBytes),
+        };
       } catch (error) {
         throw new CallFailedError(signal.aborted ? 'timeout' : failureOf(error), error);
       }
@@ -110,7 +134,11 @@ export function createCaller(options: CallerOptions): Caller {
 }
 
 function failureOf(error: unknown): CallFailure {
-  for (let cause = error as NodeJS.ErrnoException | undefined; cause !== undefined; cause = cause.cause as NodeJS.ErrnoException | undefined) {
+  for (
+    let cause = error as NodeJS.ErrnoException | undefined;
+    cause !== undefined;
+    cause = cause.cause as NodeJS.ErrnoException | undefined
+  ) {
     if (cause instanceof RefusedAddressError) return 'blocked_address';
     const { code = '', syscall = '' } = cause;
     // What name servers fail with is named after the question: queryA, queryAaaa.
@@ -122,7 +150,11 @@ function failureOf(error: unknown): CallFailure {
 }
 
 function firstOfEach(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value[0]! : value]])));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value[0]! : value]],
+    ),
+  );
 }
 
 /** What is beyond the limit is never read: leaving the loop ends the connection. */

@@ -1,7 +1,11 @@
 import { Resolver, type LookupAddress, type LookupAllOptions } from 'node:dns';
 
 /** Finds every address of a name, as `dns.lookup` with `all` does. */
-export type Lookup = (hostname: string, options: LookupAllOptions, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void;
+export type Lookup = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
 
 const TRY_TIMEOUT_MS = 1_000;
 const TRIES = 2;
@@ -12,8 +16,9 @@ export interface NameLookupOptions {
 }
 
 /**
- * Asks the name servers themselves. The system's lookup waits in one of few threads that everything in the process shares:
- * names whose servers are silent would hold up all others. Hosts files and search domains, which lead inside, are not read.
+ * Asks the name servers themselves. The system's lookup waits in one of few threads that everything in the process
+ * shares: names whose servers are silent would hold up all others. Hosts files and search domains, which lead inside,
+ * are not read.
  */
 export function nameLookup({ servers }: NameLookupOptions = {}): Lookup {
   const resolver = new Resolver({ timeout: TRY_TIMEOUT_MS, tries: TRIES });

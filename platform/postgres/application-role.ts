@@ -16,8 +16,12 @@ export interface DatabaseUrls {
  */
 export function externalDatabaseUrls(databaseUrl: string, databaseOwnerUrl: string = databaseUrl): DatabaseUrls {
   const application = new URL(databaseUrl);
-  if (application.username !== new URL(databaseOwnerUrl).username) return { ownerUrl: databaseOwnerUrl, applicationUrl: databaseUrl };
+  if (application.username !== new URL(databaseOwnerUrl).username)
+    return { ownerUrl: databaseOwnerUrl, applicationUrl: databaseUrl };
   const options = application.searchParams.get('options');
-  application.searchParams.set('options', [options, `-c role=${APPLICATION_ROLE}`].filter((part) => part !== null).join(' '));
+  application.searchParams.set(
+    'options',
+    [options, `-c role=${APPLICATION_ROLE}`].filter((part) => part !== null).join(' '),
+  );
   return { ownerUrl: databaseOwnerUrl, applicationUrl: application.href };
 }

@@ -47,18 +47,21 @@ export interface Database {
    * enough for tables that know neither environment nor workspace; those that do look empty without.
    */
   asTenant<T>(tenant: TenantScope | string, work: Work<T>, options?: TransactionOptions): Promise<T>;
-  /** Runs without a tenant: tenant tables look empty, only SECURITY DEFINER functions and tables without tenants answer. */
+  /**
+   * Runs without a tenant: tenant tables look empty, only SECURITY DEFINER functions and tables without tenants answer.
+   */
   asNobody<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Keeps a statement for the end of the transaction of `em`, which has to be one of this database: it is sent in one piece
-   * with COMMIT, which saves a round trip. Nobody hears what it answers; by raising it keeps the transaction from committing.
+   * Keeps a statement for the end of the transaction of `em`, which has to be one of this database: it is sent in one
+   * piece with COMMIT, which saves a round trip. Nobody hears what it answers; by raising it keeps the transaction from
+   * committing.
    * @throws Error outside of a transaction
    */
   closeWith(em: SqlEntityManager, statement: string, values: readonly unknown[]): void;
   /**
-   * One short statement without a tenant, in a transaction of its own and so in one round trip, which it shares with others:
-   * for what every request asks. It must wait neither for locks nor for the disk, since others wait behind it, and it is not
-   * repeated when it loses a race.
+   * One short statement without a tenant, in a transaction of its own and so in one round trip, which it shares with
+   * others: for what every request asks. It must wait neither for locks nor for the disk, since others wait behind it,
+   * and it is not repeated when it loses a race.
    */
   ask<Row extends object>(question: Question): Promise<Row[]>;
   /** The same with row level security showing the rows of this scope. */
@@ -80,7 +83,8 @@ export interface Database {
   refuseWhenOverloaded(pressure?: Pressure): void;
   /**
    * To be called before anything is stored that is more than bookkeeping.
-   * @throws ProblemError `service_unavailable`, code `disk_nearly_full`, as {@link DatabaseOptions.refuseWithoutRoom} has it
+   * @throws ProblemError `service_unavailable`, code `disk_nearly_full`, as {@link DatabaseOptions.refuseWithoutRoom}
+   * has it
    */
   refuseWithoutRoom(): void;
   /** How busy the connections of this process are. */
@@ -91,13 +95,17 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** Of the application role: neither superuser nor owner. See {@link applicationUrl} for a server with one role only. */
+  /**
+   * Of the application role: neither superuser nor owner. See {@link applicationUrl} for a server with one role only.
+   */
   readonly url: string;
   readonly entities: NonNullable<Options['entities']>;
   readonly applicationName: string;
   readonly poolMax: number;
   readonly logger: Logger;
-  /** Default of {@link TransactionOptions.timeoutMs}; 2,500 ms, so that an answer leaves within 3 s. Workers take more. */
+  /**
+   * Default of {@link TransactionOptions.timeoutMs}; 2,500 ms, so that an answer leaves within 3 s. Workers take more.
+   */
   readonly timeoutMs?: number;
   /** Throws while the disk of the stores is nearly full. Nobody watches that disk when absent. */
   readonly refuseWithoutRoom?: () => void;
@@ -126,7 +134,11 @@ const TEXT_ARRAY_OID = 1009 as Parameters<typeof pgTypes.getTypeParser>[0];
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const linePool = createPool(options, timeoutMs, { pipeline: true, max: MAX_LINES, statement_timeout: timeoutMs * QUESTION_SHARE });
+  const linePool = createPool(options, timeoutMs, {
+    pipeline: true,
+    max: MAX_LINES,
+    statement_timeout: timeoutMs * QUESTION_SHARE,
+  });
   const sessionPool = new SessionPool(createPool(options, timeoutMs), linePool, options.logger);
   try {
     await refuseUnsafeDatabase(sessionPool.pool);
@@ -151,7 +163,8 @@ function createPool(options: DatabaseOptions, timeoutMs: number, differently: Po
   const types = new TypeOverrides();
   // MikroORM maps dates itself, from text. Arrays of dates have the syntax of text arrays.
   const parseArray = pgTypes.getTypeParser(TEXT_ARRAY_OID, 'text') as (text: string) => string[];
-  for (const [oid, parser] of Object.entries(createPostgreSqlTypeParsers(parseArray))) types.setTypeParser(Number(oid), 'text', parser);
+  for (const [oid, parser] of Object.entries(createPostgreSqlTypeParsers(parseArray)))
+    types.setTypeParser(Number(oid), 'text', parser);
   const pool = new Pool({
     connectionString: options.url,
     application_name: options.applicationName,
@@ -166,7 +179,9 @@ function createPool(options: DatabaseOptions, timeoutMs: number, differently: Po
   });
   // Without listeners a connection lost while idle, or between two statements, would end the process.
   pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle PostgreSQL connection was lost'));
-  pool.on('connect', (client) => client.on('error', (error) => options.logger.debug({ err: error }, 'a PostgreSQL connection was lost')));
+  pool.on('connect', (client) =>
+    client.on('error', (error) => options.logger.debug({ err: error }, 'a PostgreSQL connection was lost')),
+  );
   return pool;
 }
 
@@ -182,7 +197,11 @@ class PostgresDatabase implements Database {
   readonly #timeoutMs: number;
   readonly #refuseWithoutRoom: (() => void) | undefined;
 
-  constructor(orm: MikroORM, sessionPool: SessionPool, { logger, timeoutMs, refuseWithoutRoom }: DatabaseOptions & { readonly timeoutMs: number }) {
+  constructor(
+    orm: MikroORM,
+    sessionPool: SessionPool,
+    { logger, timeoutMs, refuseWithoutRoom }: DatabaseOptions & { readonly timeoutMs: number },
+  ) {
     this.#orm = orm;
     this.#sessionPool = sessionPool;
     this.#logger = logger;
@@ -204,9 +223,15 @@ class PostgresDatabase implements Database {
     session.closeWith(em.getPlatform().formatQuery(statement, [...values]));
   }
 
-  async #transaction<T>(tenant: TenantScope | string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
+  async #transaction<T>(
+    tenant: TenantScope | string | undefined,
+    work: Work<T>,
+    options: TransactionOptions,
+  ): Promise<T> {
     const { timeoutMs = this.#timeoutMs, isolation = 'read committed', turnOf } = options;
-    return this.#racing(timeoutMs, (remainingMs) => this.#attempt(new Session({ tenant, turnOf, timeoutMs: remainingMs, isolation }), work, remainingMs));
+    return this.#racing(timeoutMs, (remainingMs) =>
+      this.#attempt(new Session({ tenant, turnOf, timeoutMs: remainingMs, isolation }), work, remainingMs),
+    );
   }
 
   /** Runs `attempt` again when it loses a race, as long as there is time. */
@@ -217,7 +242,8 @@ class PostgresDatabase implements Database {
         return await attempt(deadlineMs - performance.now());
       } catch (error) {
         const pauseMs = RETRY_BASE_MS * 2 ** attempts * (0.5 + Math.random());
-        if (!isLostRace(error) || attempts === MAX_RETRIES || performance.now() + pauseMs > deadlineMs) throw outageAsProblem(error);
+        if (!isLostRace(error) || attempts === MAX_RETRIES || performance.now() + pauseMs > deadlineMs)
+          throw outageAsProblem(error);
         await sleep(pauseMs);
       }
     }
@@ -226,7 +252,9 @@ class PostgresDatabase implements Database {
   async #attempt<T>(session: Session, work: Work<T>, timeoutMs: number): Promise<T> {
     const timer = setTimeout(() => this.#expire(session), timeoutMs);
     try {
-      return await this.#sessionPool.sessions.run(session, () => this.#orm.em.fork({ clear: true }).transactional(work));
+      return await this.#sessionPool.sessions.run(session, () =>
+        this.#orm.em.fork({ clear: true }).transactional(work),
+      );
     } catch (error) {
       // A connection in order is given back in the microtasks that follow; what is left then is lost.
       setImmediate(() => session.abandon());
@@ -256,7 +284,9 @@ class PostgresDatabase implements Database {
 
   async performAs(tenant: TenantScope | string, statements: readonly [Question, ...Question[]]): Promise<void> {
     const [first, ...others] = statements;
-    await this.#racing(this.#timeoutMs, (remainingMs) => this.#sessionPool.performAs(tenant, [sendable(first), ...others.map(sendable)], remainingMs));
+    await this.#racing(this.#timeoutMs, (remainingMs) =>
+      this.#sessionPool.performAs(tenant, [sendable(first), ...others.map(sendable)], remainingMs),
+    );
   }
 
   async #one<Row>(question: Question, send: (query: TimedQuery) => Promise<Row[]>): Promise<Row[]> {

@@ -21,10 +21,12 @@ export function embeddedBinaries(account: ServerAccount | undefined, copyTo: str
     const unfinished = `${copy}.unfinished`;
     rmSync(unfinished, { recursive: true, force: true });
     cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
-    if (!completeLinks(unfinished)) throw new Error(`the programs of PostgreSQL cannot be made complete in ${unfinished}`);
+    if (!completeLinks(unfinished))
+      throw new Error(`the programs of PostgreSQL cannot be made complete in ${unfinished}`);
     renameSync(unfinished, copy);
   }
-  if (!canReach(account, join(copy, 'bin', 'postgres'))) throw new Error(`PostgreSQL's programs in ${copy} cannot be run: is the file system mounted noexec?`);
+  if (!canReach(account, join(copy, 'bin', 'postgres')))
+    throw new Error(`PostgreSQL's programs in ${copy} cannot be run: is the file system mounted noexec?`);
   return programsIn(copy);
 }
 
@@ -37,7 +39,11 @@ function installedFolder(): string {
   try {
     return resolve(dirname(createRequire(import.meta.url).resolve(packageName)), '..', 'native');
   } catch (error) {
-    throw new Error(`there is no embedded PostgreSQL for ${process.platform} on ${process.arch} (${packageName} is not installed): set DATABASE_URL`, { cause: error });
+    throw new Error(
+      `there is no embedded PostgreSQL for ${process.platform} on ${process.arch} (${packageName} is not installed): ` +
+        `set DATABASE_URL`,
+      { cause: error },
+    );
   }
 }
 
@@ -51,12 +57,19 @@ function installedVersion(native: string): string {
  * @returns false when one is missing and cannot be made here
  */
 function completeLinks(native: string): boolean {
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
   try {
     for (const link of links) {
       // Listed as native/lib/…; the folder has another name once copied.
-      const [source, target] = [link.source, link.target].map((path) => join(native, relative('native', path))) as [string, string];
-      if (lstatSync(target, { throwIfNoEntry: false }) === undefined) symlinkSync(join(relative(dirname(target), dirname(source)), basename(source)), target);
+      const [source, target] = [link.source, link.target].map((path) => join(native, relative('native', path))) as [
+        string,
+        string,
+      ];
+      if (lstatSync(target, { throwIfNoEntry: false }) === undefined)
+        symlinkSync(join(relative(dirname(target), dirname(source)), basename(source)), target);
     }
     return true;
   } catch (error) {

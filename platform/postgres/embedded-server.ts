@@ -76,12 +76,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   makeServerFolder(account, folder);
   const binaries = embeddedBinaries(account, folder);
   if (!existsSync(join(cluster, 'PG_VERSION'))) await initialise(account, binaries, cluster, record.superuserPassword);
-  if (await stopOrphan(cluster)) logger.warn({ cluster }, 'a PostgreSQL server left over from a killed process was stopped');
+  if (await stopOrphan(cluster))
+    logger.warn({ cluster }, 'a PostgreSQL server left over from a killed process was stopped');
 
   const server = new EmbeddedServer(account, binaries, cluster, record, logger);
   await server.start();
   const tookMs = Math.round(performance.now() - startedMs);
-  logger.info({ folder, tookMs, ...(account === undefined ? {} : { account: account.name }) }, 'embedded PostgreSQL is up');
+  logger.info(
+    { folder, tookMs, ...(account === undefined ? {} : { account: account.name }) },
+    'embedded PostgreSQL is up',
+  );
   return {
     folder,
     ownerUrl: urlOf(OWNER_ROLE, record.ownerPassword, server.port),
@@ -95,7 +99,10 @@ export function runningEmbeddedPostgres(dataDir: string): DatabaseUrls | undefin
   const record = readRecord(resolve(dataDir));
   const port = record === undefined ? undefined : runningPort(join(resolve(dataDir, record.folder), 'data'));
   if (record === undefined || port === undefined) return undefined;
-  return { ownerUrl: urlOf(OWNER_ROLE, record.ownerPassword, port), applicationUrl: urlOf(APPLICATION_ROLE, record.applicationPassword, port) };
+  return {
+    ownerUrl: urlOf(OWNER_ROLE, record.ownerPassword, port),
+    applicationUrl: urlOf(APPLICATION_ROLE, record.applicationPassword, port),
+  };
 }
 
 function urlOf(role: string, password: string, port: number, database: string = DATABASE): string {
@@ -112,7 +119,13 @@ class EmbeddedServer {
   readonly #record: Record;
   readonly #logger: Logger;
 
-  constructor(account: ServerAccount | undefined, binaries: EmbeddedBinaries, cluster: string, record: Record, logger: Logger) {
+  constructor(
+    account: ServerAccount | undefined,
+    binaries: EmbeddedBinaries,
+    cluster: string,
+    record: Record,
+    logger: Logger,
+  ) {
     this.#account = account;
     this.#binaries = binaries;
     this.#cluster = cluster;
@@ -147,14 +160,23 @@ class EmbeddedServer {
 
   async #launch(): Promise<void> {
     const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    this.#process = new ServerProcess(this.#account, this.#binaries.postgres, ['-D', this.#cluster, '-p', String(this.#port), ...settings]);
+    this.#process = new ServerProcess(this.#account, this.#binaries.postgres, [
+      '-D',
+      this.#cluster,
+      '-p',
+      String(this.#port),
+      ...settings,
+    ]);
     await this.#untilReady(this.#process);
   }
 
   async #untilReady(server: ServerProcess): Promise<void> {
     const deadlineMs = performance.now() + READY_TIMEOUT_MS;
     for (;;) {
-      const client = new Client({ connectionString: urlOf('postgres', this.#record.superuserPassword, this.#port, 'postgres'), connectionTimeoutMillis: 5_000 });
+      const client = new Client({
+        connectionString: urlOf('postgres', this.#record.superuserPassword, this.#port, 'postgres'),
+        connectionTimeoutMillis: 5_000,
+      });
       // The server may end while we ask; the query rejects then, and this event adds nothing.
       client.on('error', () => undefined);
       try {
@@ -162,9 +184,13 @@ class EmbeddedServer {
         await createRolesAndDatabase(client, this.#record);
         return;
       } catch (error) {
-        if (!server.running) throw new Error(`PostgreSQL ended while starting: ${server.output || (error as Error).message}`, { cause: error });
+        if (!server.running)
+          throw new Error(`PostgreSQL ended while starting: ${server.output || (error as Error).message}`, {
+            cause: error,
+          });
         if (!isStarting(error)) throw error;
-        if (performance.now() > deadlineMs) throw new Error(`PostgreSQL was not ready after ${READY_TIMEOUT_MS / 1000} s`, { cause: error });
+        if (performance.now() > deadlineMs)
+          throw new Error(`PostgreSQL was not ready after ${READY_TIMEOUT_MS / 1000} s`, { cause: error });
         await sleep(READY_POLL_MS);
       } finally {
         await client.end();
@@ -217,7 +243,12 @@ function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-async function initialise(account: ServerAccount | undefined, binaries: EmbeddedBinaries, cluster: string, password: string): Promise<void> {
+async function initialise(
+  account: ServerAccount | undefined,
+  binaries: EmbeddedBinaries,
+  cluster: string,
+  password: string,
+): Promise<void> {
   const unfinished = `${cluster}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   const passwordFile = `${cluster}.password`;
@@ -225,8 +256,20 @@ async function initialise(account: ServerAccount | undefined, binaries: Embedded
   if (account !== undefined) chownSync(passwordFile, account.uid, account.gid);
   try {
     await runProgram(account, binaries.initdb, [
-      '-D', unfinished, '-U', 'postgres', '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8',
-      '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--data-checksums',
+      '-D',
+      unfinished,
+      '-U',
+      'postgres',
+      '--pwfile',
+      passwordFile,
+      '-A',
+      'scram-sha-256',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--data-checksums',
       ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
     ]);
   } finally {
@@ -254,7 +297,12 @@ function loginSql(name: string, rights: string, password: string): string {
 function isStarting(error: unknown): boolean {
   const code = (error as { code?: string }).code;
   // 57P03: starting up or recovering.
-  return code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03' || (error as Error).message.startsWith('Connection terminated');
+  return (
+    code === 'ECONNREFUSED' ||
+    code === 'ECONNRESET' ||
+    code === '57P03' ||
+    (error as Error).message.startsWith('Connection terminated')
+  );
 }
 
 function freePort(): Promise<number> {

@@ -42,7 +42,11 @@ const SCHEMA_NAME = /^[a-z][a-z_]{1,40}$/;
  * @throws MigrationError when a step fails (it leaves no trace) or an applied step was changed since
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const client = new Client({ connectionString: options.ownerUrl, application_name: 'liftgraph-migrate', keepAlive: true });
+  const client = new Client({
+    connectionString: options.ownerUrl,
+    application_name: 'liftgraph-migrate',
+    keepAlive: true,
+  });
   // A connection lost between two statements is reported by the next one.
   client.on('error', () => undefined);
   await client.connect().catch((error: unknown) => {
@@ -75,7 +79,8 @@ async function ensureApplicationRole(client: Client): Promise<void> {
 
 async function migrateOwner(client: Client, owner: MigrationOwner, ownerUrl: string): Promise<string[]> {
   const { schema } = owner;
-  if (!SCHEMA_NAME.test(schema)) throw new MigrationError(`"${schema}" is not a name for a schema: lower-case letters and underscores only`);
+  if (!SCHEMA_NAME.test(schema))
+    throw new MigrationError(`"${schema}" is not a name for a schema: lower-case letters and underscores only`);
   await client.query(`
     create schema if not exists ${schema};
     create table if not exists ${schema}.applied_migrations (
@@ -84,7 +89,9 @@ async function migrateOwner(client: Client, owner: MigrationOwner, ownerUrl: str
     -- By default the application reads and writes rows; a migration revokes what a table must not allow.
     alter default privileges in schema ${schema} grant select, insert, update, delete on tables to ${APPLICATION_ROLE};
     alter default privileges in schema ${schema} grant usage, select on sequences to ${APPLICATION_ROLE}`);
-  const known = await client.query<{ name: string; digest: string }>(`select name, digest from ${schema}.applied_migrations`);
+  const known = await client.query<{ name: string; digest: string }>(
+    `select name, digest from ${schema}.applied_migrations`,
+  );
   const digests = new Map(known.rows.map((row) => [row.name, row.digest]));
 
   const applied: string[] = [];
@@ -93,7 +100,8 @@ async function migrateOwner(client: Client, owner: MigrationOwner, ownerUrl: str
     const appliedDigest = digests.get(migration.name);
     if (appliedDigest === digest) continue;
     const label = `${schema}/${migration.name}`;
-    if (appliedDigest !== undefined) throw new MigrationError(`migration ${label} was changed after it had been applied: add a new one instead`);
+    if (appliedDigest !== undefined)
+      throw new MigrationError(`migration ${label} was changed after it had been applied: add a new one instead`);
     await applyOne(client, schema, migration, digest, label);
     digests.set(migration.name, digest);
     applied.push(label);
@@ -102,14 +110,25 @@ async function migrateOwner(client: Client, owner: MigrationOwner, ownerUrl: str
   return applied;
 }
 
-async function applyOne(client: Client, schema: string, migration: Migration, digest: string, label: string): Promise<void> {
+async function applyOne(
+  client: Client,
+  schema: string,
+  migration: Migration,
+  digest: string,
+  label: string,
+): Promise<void> {
   await client.query('begin');
   try {
     for (const statement of migration.up) await client.query(statement);
-    await client.query(`insert into ${schema}.applied_migrations (name, digest) values ($1, $2)`, [migration.name, digest]);
+    await client.query(`insert into ${schema}.applied_migrations (name, digest) values ($1, $2)`, [
+      migration.name,
+      digest,
+    ]);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');
-    throw new MigrationError(`migration ${label} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new MigrationError(`migration ${label} failed: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }

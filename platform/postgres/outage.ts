@@ -1,10 +1,23 @@
 import { ProblemError } from '../../schema/problems.ts';
 import { diskFullProblem, isDiskFull } from '../disk-full.ts';
 
-/** SQLSTATE classes and codes that mean "not now": connection lost, shutting down, out of resources, cut off by a timeout. */
+/**
+ * SQLSTATE classes and codes that mean "not now": connection lost, shutting down, out of resources, cut off by a
+ * timeout.
+ */
 const OUTAGE_SQLSTATE = /^(?:08|53)|^57P0[1-3]$|^57014$|^25P0[34]$/;
 const OUTAGE_SYSTEM_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOTFOUND', 'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
 ]);
 /** node-postgres gives these no code. */
 const OUTAGE_MESSAGES =
@@ -37,7 +50,11 @@ export function outageAsProblem(error: unknown): unknown {
   if (error instanceof ProblemError) return error;
   if (isDiskFull(error)) return diskFullProblem(error);
   if (!isOutage(error)) return error;
-  return new ProblemError('service_unavailable', 'The database cannot be reached at the moment. Try again in a few seconds.', { retryAfterS: RETRY_AFTER_S, cause: error });
+  return new ProblemError(
+    'service_unavailable',
+    'The database cannot be reached at the moment. Try again in a few seconds.',
+    { retryAfterS: RETRY_AFTER_S, cause: error },
+  );
 }
 
 interface ErrorLike {

@@ -38,7 +38,8 @@ export const pubSubOwner: MigrationOwner = {
     {
       name: '001-large-messages',
       up: [
-        'create table pub_sub.large_messages (id bigint generated always as identity primary key, payload jsonb not null, sent_at timestamptz not null default now())',
+        'create table pub_sub.large_messages (id bigint generated always as identity primary key, payload jsonb not ' +
+          'null, sent_at timestamptz not null default now())',
         'create index on pub_sub.large_messages (sent_at)',
         `create function pub_sub.send(topic text, payload jsonb) returns void language plpgsql as $$
           declare
@@ -108,7 +109,12 @@ class PostgresPubSub implements PubSub {
 
   async publishNow(topic: string, payload: unknown): Promise<void> {
     const client = this.#client;
-    if (client === undefined) throw new ProblemError('service_unavailable', 'The database cannot be reached at the moment. Try again in a few seconds.', { retryAfterS: 2 });
+    if (client === undefined)
+      throw new ProblemError(
+        'service_unavailable',
+        'The database cannot be reached at the moment. Try again in a few seconds.',
+        { retryAfterS: 2 },
+      );
     try {
       await client.query({ ...SEND_NOW, values: [topic, JSON.stringify(payload)] });
     } catch (error) {
@@ -166,7 +172,9 @@ class PostgresPubSub implements PubSub {
   }
 
   #beat(client: Client): void {
-    client.query({ text: 'select 1', query_timeout: HEARTBEAT_TIMEOUT_MS } as QueryConfig).catch((error: Error) => this.#lost(client, error));
+    client
+      .query({ text: 'select 1', query_timeout: HEARTBEAT_TIMEOUT_MS } as QueryConfig)
+      .catch((error: Error) => this.#lost(client, error));
   }
 
   #lost(client: Client, error?: Error): void {
@@ -204,7 +212,11 @@ class PostgresPubSub implements PubSub {
     this.#delivery = this.#deliverAfter(this.#delivery, message, [...ofTopic]);
   }
 
-  async #deliverAfter(previous: Promise<void>, message: Message, recipients: readonly Subscription<unknown>[]): Promise<void> {
+  async #deliverAfter(
+    previous: Promise<void>,
+    message: Message,
+    recipients: readonly Subscription<unknown>[],
+  ): Promise<void> {
     this.#undelivered += 1;
     await previous;
     const payload = message.large === undefined ? message.payload : await this.#fetchLarge(message.large);

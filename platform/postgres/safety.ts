@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 
-/** The database would not keep what the service promises: isolation of tenants, or durability of what was acknowledged. */
+/**
+ * The database would not keep what the service promises: isolation of tenants, or durability of what was acknowledged.
+ */
 export class UnsafeDatabaseError extends Error {
   override readonly name = 'UnsafeDatabaseError';
   readonly code = 'unsafe_database';
@@ -34,10 +36,17 @@ export async function refuseUnsafeDatabase(pool: Pool): Promise<void> {
   const findings = rows[0]!;
   const problems: string[] = [];
   if (findings.superuser) problems.push(`role ${findings.role} is a superuser, so row level security does not bind it`);
-  if (findings.bypasses && !findings.superuser) problems.push(`role ${findings.role} has BYPASSRLS, so row level security does not bind it`);
-  if (findings.owns && !findings.superuser) problems.push(`role ${findings.role} owns tables of tenants or may become their owner: connect as another role, or with options=-c role=liftgraph_app`);
+  if (findings.bypasses && !findings.superuser)
+    problems.push(`role ${findings.role} has BYPASSRLS, so row level security does not bind it`);
+  if (findings.owns && !findings.superuser)
+    problems.push(
+      `role ${findings.role} owns tables of tenants or may become their owner: connect as another role, or with ` +
+        `options=-c role=liftgraph_app`,
+    );
   if (findings.fsync === 'off') problems.push('fsync is off: acknowledged writes could be lost');
   if (findings.fullPageWrites === 'off') problems.push('full_page_writes is off: a crash could tear pages');
-  if (findings.synchronousCommit === 'off') problems.push('synchronous_commit is off: acknowledged writes could be lost');
-  if (problems.length > 0) throw new UnsafeDatabaseError(problems.map((problem) => `The database is not safe to use: ${problem}`).join('\n'));
+  if (findings.synchronousCommit === 'off')
+    problems.push('synchronous_commit is off: acknowledged writes could be lost');
+  if (problems.length > 0)
+    throw new UnsafeDatabaseError(problems.map((problem) => `The database is not safe to use: ${problem}`).join('\n'));
 }

@@ -11,7 +11,10 @@ export interface ServerAccount {
 }
 
 const UNPRIVILEGED_ACCOUNTS = ['postgres', 'nobody'];
-/** Where root keeps a server that may not live below a folder of root's own; survives reboots, unlike a temporary folder. */
+/**
+ * Where root keeps a server that may not live below a folder of root's own; survives reboots, unlike a temporary
+ * folder.
+ */
 const DURABLE_PLACE = '/var/lib/liftgraph';
 const PASSAGE = 0o011;
 
@@ -19,13 +22,21 @@ const PASSAGE = 0o011;
 export function serverAccount(): ServerAccount | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of UNPRIVILEGED_ACCOUNTS) {
-    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' })).map((run) => (run.status === 0 ? Number(run.stdout) : undefined));
+    const [uid, gid] = ['-u', '-g']
+      .map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }))
+      .map((run) => (run.status === 0 ? Number(run.stdout) : undefined));
     if (uid !== undefined && gid !== undefined) return { name, uid, gid };
   }
-  throw new Error('PostgreSQL does not run as root, and there is neither an account "postgres" nor "nobody" to hand it to: start as an ordinary user, or set DATABASE_URL');
+  throw new Error(
+    'PostgreSQL does not run as root, and there is neither an account "postgres" nor "nobody" to hand it to: start ' +
+      'as an ordinary user, or set DATABASE_URL',
+  );
 }
 
-/** Whether the account may pass through the folder, or run the file; asked of the system itself, which knows ACLs and mounts. */
+/**
+ * Whether the account may pass through the folder, or run the file; asked of the system itself, which knows ACLs and
+ * mounts.
+ */
 export function canReach(account: ServerAccount | undefined, path: string): boolean {
   const identity = account === undefined ? {} : { uid: account.uid, gid: account.gid };
   return spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...identity, cwd: '/' }).status === 0;
@@ -48,7 +59,10 @@ export function reachableFolder(account: ServerAccount | undefined, dataDir: str
       if (!['EROFS', 'EACCES', 'EPERM', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
-  throw new Error(`PostgreSQL runs as "${account.name}", which can reach neither ${dataDir} nor ${DURABLE_PLACE}: choose another LIFTGRAPH_DATA_DIR, or set DATABASE_URL`);
+  throw new Error(
+    `PostgreSQL runs as "${account.name}", which can reach neither ${dataDir} nor ${DURABLE_PLACE}: choose another ` +
+      `LIFTGRAPH_DATA_DIR, or set DATABASE_URL`,
+  );
 }
 
 /**
@@ -61,5 +75,9 @@ export function makeServerFolder(account: ServerAccount | undefined, path: strin
   chownSync(path, account.uid, account.gid);
   const parent = dirname(path);
   chmodSync(parent, (statSync(parent).mode & 0o777) | PASSAGE);
-  if (!canReach(account, path)) throw new Error(`PostgreSQL runs as "${account.name}", which cannot reach its files in ${path}: open the folders above it (chmod o+x), or set DATABASE_URL`);
+  if (!canReach(account, path))
+    throw new Error(
+      `PostgreSQL runs as "${account.name}", which cannot reach its files in ${path}: open the folders above it ` +
+        `(chmod o+x), or set DATABASE_URL`,
+    );
 }

@@ -41,7 +41,10 @@ export class ServerProcess {
       // A group of its own, so that Ctrl-C reaches us alone and the server stops in its turn.
       detached: true,
     });
-    this.#child.stderr?.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-KEPT_OUTPUT)));
+    this.#child.stderr?.on(
+      'data',
+      (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-KEPT_OUTPUT)),
+    );
     // Closing the pipe of a server that is gone already.
     this.#child.stdin?.on('error', () => undefined);
     this.exited = new Promise((resolve) => {
@@ -72,7 +75,10 @@ export class ServerProcess {
     if (!this.#running) return;
     this.#child.stdin?.end();
     const deadline = new AbortController();
-    await Promise.race([this.exited, sleep(STOP_TIMEOUT_MS, undefined, { signal: deadline.signal }).catch(() => undefined)]);
+    await Promise.race([
+      this.exited,
+      sleep(STOP_TIMEOUT_MS, undefined, { signal: deadline.signal }).catch(() => undefined),
+    ]);
     deadline.abort();
     if (this.#running && this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
     await this.exited;
@@ -80,7 +86,11 @@ export class ServerProcess {
 }
 
 /** Runs a program to its end. @throws Error with what it printed */
-export async function runProgram(account: ServerAccount | undefined, program: string, args: readonly string[]): Promise<void> {
+export async function runProgram(
+  account: ServerAccount | undefined,
+  program: string,
+  args: readonly string[],
+): Promise<void> {
   const identity = account === undefined ? {} : { uid: account.uid, gid: account.gid };
   const child = spawn(program, args, { ...identity, cwd: '/', env: ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
@@ -127,9 +137,12 @@ function numberInPidFile(cluster: string, line: number): number | undefined {
   }
 }
 
-/** The command line of a process; empty when there is none. Tells the server from a stranger that got its old number. */
+/**
+ * The command line of a process; empty when there is none. Tells the server from a stranger that got its old number.
+ */
 function commandOf(pid: number): string {
-  if (process.platform !== 'linux') return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
+  if (process.platform !== 'linux')
+    return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch (error) {

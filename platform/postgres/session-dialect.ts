@@ -1,5 +1,12 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { PostgresDialect, PostgresDriver, type DatabaseConnection, type Driver, type PostgresDialectConfig, type TransactionSettings } from 'kysely';
+import {
+  PostgresDialect,
+  PostgresDriver,
+  type DatabaseConnection,
+  type Driver,
+  type PostgresDialectConfig,
+  type TransactionSettings,
+} from 'kysely';
 import type { Session } from './session.ts';
 
 /** Kysely's PostgreSQL dialect, whose transactions begin as their {@link Session} says. */

@@ -12,9 +12,16 @@ import { LONGEST, StandingQueue } from './standing-queue.ts';
 import { settingsOf, type TenantScope } from './tenant-scope.ts';
 
 /** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
-const OVERLOADED = new ProblemError('service_unavailable', 'The service has more requests than it can answer. Try again in a second.', { code: 'overloaded', retryAfterS: 1 });
+const OVERLOADED = new ProblemError(
+  'service_unavailable',
+  'The service has more requests than it can answer. Try again in a second.',
+  { code: 'overloaded', retryAfterS: 1 },
+);
 
-/** Questions of tenants that are on the lines at a time: enough to keep these busy, and to be answered in a few milliseconds. */
+/**
+ * Questions of tenants that are on the lines at a time: enough to keep these busy, and to be answered in a few
+ * milliseconds.
+ */
 const QUESTIONS = { places: 64, perTenant: 32 } as const;
 /** Of the connections: as many as one account may have at a time. The others are there for whoever comes meanwhile. */
 const SHARE_OF_ONE = 3 / 4;
@@ -33,8 +40,8 @@ export interface DatabaseLoad {
 }
 
 /**
- * A node-postgres pool behind Kysely's PostgreSQL dialect, whose transactions take tenant and time limit
- * from the {@link Session} they are run in: `sessions.run(session, …)`. Beside it, lines for questions of one statement.
+ * A node-postgres pool behind Kysely's PostgreSQL dialect, whose transactions take tenant and time limit from the
+ * {@link Session} they are run in: `sessions.run(session, …)`. Beside it, lines for questions of one statement.
  */
 export class SessionPool {
   readonly sessions = new AsyncLocalStorage<Session>();
@@ -55,13 +62,27 @@ export class SessionPool {
   constructor(pool: Pool, linePool: Pool, logger: Logger) {
     this.pool = pool;
     this.#linePool = linePool;
-    this.#turns = new FairTurns({ places: pool.options.max, perTenant: Math.max(1, Math.floor(pool.options.max * SHARE_OF_ONE)) });
-    this.#lines = new SharedLines({ connect: () => this.#connectTrusted(linePool), max: linePool.options.max, nowMs: () => performance.now() });
+    this.#turns = new FairTurns({
+      places: pool.options.max,
+      perTenant: Math.max(1, Math.floor(pool.options.max * SHARE_OF_ONE)),
+    });
+    this.#lines = new SharedLines({
+      connect: () => this.#connectTrusted(linePool),
+      max: linePool.options.max,
+      nowMs: () => performance.now(),
+    });
     this.#queue = new StandingQueue({
       nowMs: () => performance.now(),
-      turned: (isStanding, refused) => logger.warn({ refused }, isStanding ? 'overloaded: more requests come than can be answered, and most are refused from now on' : 'no longer overloaded'),
+      turned: (isStanding, refused) =>
+        logger.warn(
+          { refused },
+          isStanding
+            ? 'overloaded: more requests come than can be answered, and most are refused from now on'
+            : 'no longer overloaded',
+        ),
     });
-    for (const each of [pool, linePool]) each.on('connect', (client) => this.#generationOf.set(client, this.#generation));
+    for (const each of [pool, linePool])
+      each.on('connect', (client) => this.#generationOf.set(client, this.#generation));
     this.dialect = new SessionDialect({ pool: this.#sessionAware() }, this.sessions);
   }
 
@@ -81,21 +102,35 @@ export class SessionPool {
     // Nobody waits where places are free, and accounts wait for places of their own only.
     const crowded = [this.#turns, this.#questions].filter(({ free }) => free === 0);
     const before = (of: (turns: FairTurns) => number): number => crowded.reduce((sum, turns) => sum + of(turns), asked);
-    const isTooLong = isModest ? before((turns) => turns.waitingTenants) >= LONGEST : this.#queue.isTooLong(before((turns) => turns.waiting));
+    const isTooLong = isModest
+      ? before((turns) => turns.waitingTenants) >= LONGEST
+      : this.#queue.isTooLong(before((turns) => turns.waiting));
     if (isTooLong) throw OVERLOADED;
   }
 
   load(): DatabaseLoad {
     const { options, totalCount, idleCount } = this.pool;
-    return { max: options.max, open: totalCount, idle: idleCount, waiting: this.#turns.waiting, lines: this.#linePool.totalCount, questions: this.#lines.pending };
+    return {
+      max: options.max,
+      open: totalCount,
+      idle: idleCount,
+      waiting: this.#turns.waiting,
+      lines: this.#linePool.totalCount,
+      questions: this.#lines.pending,
+    };
   }
 
-  /** A short statement over a line that it shares with others, with row level security showing the rows of `tenant`, if any. */
+  /**
+   * A short statement over a line that it shares with others, with row level security showing the rows of `tenant`, if
+   * any.
+   */
   async ask<Row extends QueryResultRow>(query: TimedQuery, tenant?: TenantScope | string): Promise<Row[]> {
     const settings = tenant === undefined ? undefined : settingsOf(tenant);
     const giveBack = tenant === undefined ? undefined : await this.#questions.take(accountOf(tenant));
     return this.#noticingSilence(async () => {
-      const { rows } = await this.#lines.send((client) => (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, [], query)));
+      const { rows } = await this.#lines.send((client) =>
+        settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, [], query),
+      );
       return rows;
     }).finally(giveBack);
   }
@@ -105,15 +140,30 @@ export class SessionPool {
     return (await this.#alone(turnOf, (client) => client.query<Row>(query))).rows;
   }
 
-  /** Statements that are one transaction of `tenant`, on a connection of its own; over within `timeoutMs`, the wait for that included. */
-  async performAs(tenant: TenantScope | string, statements: readonly [QueryConfig, ...QueryConfig[]], timeoutMs: number): Promise<void> {
+  /**
+   * Statements that are one transaction of `tenant`, on a connection of its own; over within `timeoutMs`, the wait for
+   * that included.
+   */
+  async performAs(
+    tenant: TenantScope | string,
+    statements: readonly [QueryConfig, ...QueryConfig[]],
+    timeoutMs: number,
+  ): Promise<void> {
     const settings = settingsOf(tenant);
     const deadlineMs = performance.now() + timeoutMs;
-    await this.#alone(tenant, (client) => ScopedQuery.send(client, settings, statements.slice(0, -1), { ...statements.at(-1)!, query_timeout: Math.max(1, deadlineMs - performance.now()) }));
+    await this.#alone(tenant, (client) =>
+      ScopedQuery.send(client, settings, statements.slice(0, -1), {
+        ...statements.at(-1)!,
+        query_timeout: Math.max(1, deadlineMs - performance.now()),
+      }),
+    );
   }
 
   /** What goes wrong costs the connection, since nobody knows what it is still busy with. */
-  async #alone<Result>(tenant: TenantScope | string | undefined, send: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  async #alone<Result>(
+    tenant: TenantScope | string | undefined,
+    send: (client: PoolClient) => Promise<Result>,
+  ): Promise<Result> {
     const client = await this.#connectInTurn(tenant);
     return this.#noticingSilence(async () => {
       try {
@@ -158,14 +208,19 @@ export class SessionPool {
     };
   }
 
-  /** A connection when it is the tenant's turn, who gives the turn back with it. Waits as long as for the connection itself. */
+  /**
+   * A connection when it is the tenant's turn, who gives the turn back with it. Waits as long as for the connection
+   * itself.
+   */
   async #connectInTurn(tenant: TenantScope | string | undefined): Promise<PoolClient> {
     const holder = tenant === undefined ? `stranger ${(this.#strangers += 1)}` : accountOf(tenant);
     const waitMs = this.pool.options.connectionTimeoutMillis;
-    const giveBack = await this.#turns.take(holder, waitMs === undefined ? undefined : AbortSignal.timeout(waitMs)).catch((error: unknown) => {
-      // As node-postgres says it.
-      throw new Error('timeout exceeded when trying to connect', { cause: error });
-    });
+    const giveBack = await this.#turns
+      .take(holder, waitMs === undefined ? undefined : AbortSignal.timeout(waitMs))
+      .catch((error: unknown) => {
+        // As node-postgres says it.
+        throw new Error('timeout exceeded when trying to connect', { cause: error });
+      });
     try {
       const client = await this.#connectTrusted(this.pool);
       const release = client.release.bind(client);

@@ -23,7 +23,10 @@ const BEGIN_STATEMENTS = 2;
 
 /** One attempt at a transaction: who it is for, how long it may take, and the connection it got. */
 export class Session {
-  /** What opens the transaction; it travels with the first statement, since a round trip costs more than most statements. */
+  /**
+   * What opens the transaction; it travels with the first statement, since a round trip costs more than most
+   * statements.
+   */
   readonly beginSql: string;
   readonly tenant: TenantScope | string | undefined;
   readonly turnOf: string | undefined;
@@ -39,7 +42,9 @@ export class Session {
     this.tenant = tenant;
     this.turnOf = turnOf;
     const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
-    this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
+    this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings)
+      .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+      .join(', ')}`;
   }
 
   /** The connection that the transaction runs on; ended at once where time is up already. */
@@ -58,7 +63,10 @@ export class Session {
     this.#isBeginDue = true;
   }
 
-  /** Keeps a statement for the end of the transaction, where it travels with COMMIT; one that raises keeps it from committing. */
+  /**
+   * Keeps a statement for the end of the transaction, where it travels with COMMIT; one that raises keeps it from
+   * committing.
+   */
   closeWith(statement: string): void {
     this.#closing += `${statement}; `;
   }
@@ -105,7 +113,8 @@ export function lend(client: PoolClient, session: Session): void {
     release(destroy);
   };
   // Kysely asks in this one form.
-  client.query = ((text: string, values: readonly unknown[] = []) => session.query(query, text, values)) as typeof client.query;
+  client.query = ((text: string, values: readonly unknown[] = []) =>
+    session.query(query, text, values)) as typeof client.query;
   session.attach(client);
 }
 

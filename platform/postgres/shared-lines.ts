@@ -20,9 +20,10 @@ interface Line {
 }
 
 /**
- * Short questions of many callers over few connections: each is sent at once, behind those that are not answered yet, and all
- * that set out in one turn of the event loop travel together. That saves most of what a round trip costs both sides, and whoever
- * changes the same row (a counter of calls) meets nobody there. All go over one line for as long as it flows.
+ * Short questions of many callers over few connections: each is sent at once, behind those that are not answered yet,
+ * and all that set out in one turn of the event loop travel together. That saves most of what a round trip costs both
+ * sides, and whoever changes the same row (a counter of calls) meets nobody there. All go over one line for as long as
+ * it flows.
  */
 export class SharedLines {
   readonly #options: SharedLinesOptions;
@@ -75,6 +76,9 @@ export class SharedLines {
   /** Back to the pool, which knows what to do with idle connections. */
   #close(line: Line): void {
     this.#lines = this.#lines.filter((other) => other !== line);
-    line.client.then((client) => client.release(line.isDistrusted), () => undefined);
+    line.client.then(
+      (client) => client.release(line.isDistrusted),
+      () => undefined,
+    );
   }
 }

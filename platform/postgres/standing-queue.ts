@@ -12,9 +12,9 @@ export interface StandingQueueOptions {
 }
 
 /**
- * Tells a burst, which a queue is for, from more work than can be done, where a long queue only makes everybody wait: a queue
- * that stands is cut down to a short one. Whoever is let in is then answered soon, and whoever is not hears so at once
- * (controlled delay: Nichols & Jacobson 2012; in front of servers: Maurer 2015, "Fail at Scale").
+ * Tells a burst, which a queue is for, from more work than can be done, where a long queue only makes everybody wait: a
+ * queue that stands is cut down to a short one. Whoever is let in is then answered soon, and whoever is not hears so at
+ * once (controlled delay: Nichols & Jacobson 2012; in front of servers: Maurer 2015, "Fail at Scale").
  */
 export class StandingQueue {
   readonly #options: StandingQueueOptions;

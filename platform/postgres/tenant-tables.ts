@@ -24,8 +24,8 @@ export function tenantTable(table: string): string[] {
 }
 
 /**
- * Narrows the policy of a tenant table with an `environment` column to the rows of the transaction's environment. They belong
- * behind {@link tenantTable}; a forgotten scope shows nothing.
+ * Narrows the policy of a tenant table with an `environment` column to the rows of the transaction's environment. They
+ * belong behind {@link tenantTable}; a forgotten scope shows nothing.
  */
 export function environmentTable(table: string): string[] {
   if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is not a schema-qualified table name`);
@@ -42,15 +42,20 @@ export const ENVIRONMENT_DEFAULT = `nullif(current_setting('liftgraph.environmen
  */
 export function sharedInSandbox(table: string): string[] {
   if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is not a schema-qualified table name`);
-  return [`create policy sandbox on ${table} for select using (account_id = '${SANDBOX_ACCOUNT_ID}'::uuid and environment = 'sandbox' and ${OF_ENVIRONMENT})`];
+  return [
+    `create policy sandbox on ${table} for select using (account_id = '${SANDBOX_ACCOUNT_ID}'::uuid and environment ` +
+      `= 'sandbox' and ${OF_ENVIRONMENT})`,
+  ];
 }
 
-/** The rows of the workspace that the transaction acts in, or all of them; for tables with a `workspace_id uuid` column. */
+/**
+ * The rows of the workspace that the transaction acts in, or all of them; for tables with a `workspace_id uuid` column.
+ */
 export const IN_WORKSPACE = `current_setting('liftgraph.workspace_id', true) in ('*', workspace_id::text)`;
 
 /**
- * The statement that narrows the policy of a tenant table by a further condition on its rows, whatever it says already. It
- * belongs behind {@link tenantTable} and {@link environmentTable}.
+ * The statement that narrows the policy of a tenant table by a further condition on its rows, whatever it says already.
+ * It belongs behind {@link tenantTable} and {@link environmentTable}.
  */
 export function narrowTenant(table: string, condition: string): string {
   if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is not a schema-qualified table name`);
@@ -58,11 +63,15 @@ export function narrowTenant(table: string, condition: string): string {
     do $narrow$ declare so_far record; begin
       select pg_get_expr(polqual, polrelid) as shown, pg_get_expr(polwithcheck, polrelid) as taken into strict so_far
         from pg_policy where polrelid = '${table}'::regclass and polname = 'tenant';
-      execute format('alter policy tenant on ${table} using (%s and (%s)) with check (%s and (%s))', so_far.shown, $c$${condition}$c$, so_far.taken, $c$${condition}$c$);
+      execute format('alter policy tenant on ${table} using (%s and (%s)) with check (%s and (%s))', so_far.shown,
+        $c$${condition}$c$, so_far.taken, $c$${condition}$c$);
     end $narrow$`;
 }
 
-/** Tables and partitions with an `account_id` column where row level security is not enabled, not forced, or without our policy; and those whose `environment` or `workspace_id` column it does not compare. */
+/**
+ * Tables and partitions with an `account_id` column where row level security is not enabled, not forced, or without our
+ * policy; and those whose `environment` or `workspace_id` column it does not compare.
+ */
 const UNPROTECTED_SQL = `
   select format('%I.%I', n.nspname, c.relname) as name
   from pg_class c
@@ -82,13 +91,16 @@ const UNPROTECTED_SQL = `
         where p.polrelid = c.oid and p.polname <> 'tenant' and p.polpermissive
           and p.polroles <> array[c.relowner]
           and not (p.polname = 'sandbox' and p.polcmd = 'r'
-            and pg_get_expr(p.polqual, p.polrelid) like '((account_id = ''${SANDBOX_ACCOUNT_ID}''::uuid) AND (environment = ''sandbox''::text) AND %'))
+            and pg_get_expr(p.polqual, p.polrelid) like
+              '((account_id = ''${SANDBOX_ACCOUNT_ID}''::uuid) AND (environment = ''sandbox''::text) AND %'))
       -- Tables of the account as such may name a workspace or an environment; they hold no rows of theirs.
       and (n.nspname in ('auth', 'events') or not exists (
-        select from (values ('workspace_id', '%liftgraph.workspace_id%'), ('environment', '%liftgraph.environment%')) narrow (name, setting)
+        select from (values ('workspace_id', '%liftgraph.workspace_id%'), ('environment', '%liftgraph.environment%'))
+          narrow (name, setting)
         join pg_attribute w on w.attrelid = c.oid and w.attname = narrow.name and not w.attisdropped
         join pg_policy p on p.polrelid = c.oid and p.polname = 'tenant'
-        where pg_get_expr(p.polqual, p.polrelid) not like narrow.setting or pg_get_expr(p.polwithcheck, p.polrelid) not like narrow.setting)))
+        where pg_get_expr(p.polqual, p.polrelid) not like narrow.setting
+          or pg_get_expr(p.polwithcheck, p.polrelid) not like narrow.setting)))
   order by 1`;
 
 /** The tables of a migrated database that one tenant could read of another; has to be empty. */

@@ -14,15 +14,39 @@ export interface LogOptions {
 
 /** Members that may carry a secret, under any of the names the service uses for one. */
 const SECRET_MEMBERS = [
-  'authorization', 'cookie', 'password', 'secret', 'token', 'credentials',
-  'apiKey', 'api_key', 'clientSecret', 'client_secret', 'secretKey', 'secret_key',
-  'accessToken', 'access_token', 'refreshToken', 'refresh_token', 'code_verifier', 'privateKey', 'internalSecret', 'bootstrapToken', 'metricsToken',
-  'databaseUrl', 'databaseOwnerUrl', 'clickhouseUrl', 'connectionString', 'ownerUrl', 'applicationUrl',
+  'authorization',
+  'cookie',
+  'password',
+  'secret',
+  'token',
+  'credentials',
+  'apiKey',
+  'api_key',
+  'clientSecret',
+  'client_secret',
+  'secretKey',
+  'secret_key',
+  'accessToken',
+  'access_token',
+  'refreshToken',
+  'refresh_token',
+  'code_verifier',
+  'privateKey',
+  'internalSecret',
+  'bootstrapToken',
+  'metricsToken',
+  'databaseUrl',
+  'databaseOwnerUrl',
+  'clickhouseUrl',
+  'connectionString',
+  'ownerUrl',
+  'applicationUrl',
 ];
 const HEADERS = ['authorization', 'cookie', '["set-cookie"]', '["idempotency-key"]', '["svc-idempotency-key"]'];
 
 /** Keys and tokens of ours, and the password of a URL, wherever they stand in a message. */
-const SECRET_TEXT = /\bsvc_(?:live|test|agent|at|rt|ac)_[A-Za-z0-9_-]+|\bwhsec_[A-Za-z0-9+/=_-]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
+const SECRET_TEXT =
+  /\bsvc_(?:live|test|agent|at|rt|ac)_[A-Za-z0-9_-]+|\bwhsec_[A-Za-z0-9+/=_-]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
 
 /** The process's log: one JSON object per line, secrets removed, errors with cause and stack. */
 export function createLogger(options: LogOptions): Logger {
@@ -34,12 +58,17 @@ export function createLogger(options: LogOptions): Logger {
     redact: {
       paths: [
         ...SECRET_MEMBERS.flatMap((member) => [member, `*.${member}`, `*.*.${member}`]),
-        ...HEADERS.flatMap((header) => (header.startsWith('[') ? [`headers${header}`, `*.headers${header}`] : [`headers.${header}`, `*.headers.${header}`])),
+        ...HEADERS.flatMap((header) =>
+          header.startsWith('[')
+            ? [`headers${header}`, `*.headers${header}`]
+            : [`headers.${header}`, `*.headers.${header}`],
+        ),
       ],
       censor: '[redacted]',
     },
     hooks: { streamWrite: (line) => line.replace(SECRET_TEXT, '[redacted]') },
   };
-  const destination = options.format === 'pretty' ? prettyLogStream(options.destination ?? process.stdout) : options.destination;
+  const destination =
+    options.format === 'pretty' ? prettyLogStream(options.destination ?? process.stdout) : options.destination;
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }

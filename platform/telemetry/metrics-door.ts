@@ -38,7 +38,10 @@ export class MetricsDoor {
     return (method === 'GET' || method === 'HEAD') && url?.split('?', 1)[0] === METRICS_PATH;
   }
 
-  /** @throws ProblemError `invalid_api_key` for a wrong token, `insufficient_permissions` for a stranger where there is none */
+  /**
+   * @throws ProblemError `invalid_api_key` for a wrong token, `insufficient_permissions` for a stranger where there is
+   * none
+   */
   async read(request: IncomingMessage): Promise<{ readonly mediaType: string; readonly text: string }> {
     this.#refuseStrangers(request);
     return { mediaType: this.#registry.contentType, text: await this.#registry.metrics() };
@@ -48,10 +51,22 @@ export class MetricsDoor {
     if (this.#tokenDigest !== undefined) {
       const shown = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (shown !== undefined && timingSafeEqual(digestOf(shown), this.#tokenDigest)) return;
-      throw new ProblemError('invalid_api_key', 'Send Authorization: Bearer with the METRICS_TOKEN of this installation. API keys do not open the metrics.', { param: 'header:Authorization' });
+      throw new ProblemError(
+        'invalid_api_key',
+        'Send Authorization: Bearer with the METRICS_TOKEN of this installation. API keys do not open the metrics.',
+        { param: 'header:Authorization' },
+      );
     }
-    if (this.#isPublic) throw new ProblemError('insufficient_permissions', `PUBLIC_BASE_URL says that others can reach this service, so its metrics need a token. ${HOW_TO}`);
-    if (!isFromHere(request)) throw new ProblemError('insufficient_permissions', `Without a token metrics are shown to programs on the same machine only, without a proxy between. ${HOW_TO}`);
+    if (this.#isPublic)
+      throw new ProblemError(
+        'insufficient_permissions',
+        `PUBLIC_BASE_URL says that others can reach this service, so its metrics need a token. ${HOW_TO}`,
+      );
+    if (!isFromHere(request))
+      throw new ProblemError(
+        'insufficient_permissions',
+        `Without a token metrics are shown to programs on the same machine only, without a proxy between. ${HOW_TO}`,
+      );
   }
 }
 
@@ -60,9 +75,16 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** A program on this machine, that called it by a name of its own: no proxy's client, and no page of a site whose name leads here. */
+/**
+ * A program on this machine, that called it by a name of its own: no proxy's client, and no page of a site whose name
+ * leads here.
+ */
 function isFromHere({ socket, headers }: IncomingMessage): boolean {
-  return isLoopback(socket.remoteAddress ?? '') && PROXY_HEADERS.every((name) => headers[name] === undefined) && isLoopback((headers.host ?? '').replace(/:\d+$/, ''));
+  return (
+    isLoopback(socket.remoteAddress ?? '') &&
+    PROXY_HEADERS.every((name) => headers[name] === undefined) &&
+    isLoopback((headers.host ?? '').replace(/:\d+$/, ''))
+  );
 }
 
 function isLoopback(host: string): boolean {

@@ -21,13 +21,35 @@ export class RequestMetrics {
   readonly #pages: ReadonlyMap<string, RequestTarget>;
   readonly #targets = new WeakMap<IncomingMessage, RequestTarget>();
 
-  /** @param pages paths that stand for themselves, such as `/healthz`, or for all below them, such as `/records/`; the operation has the same name */
+  /**
+   * @param pages paths that stand for themselves, such as `/healthz`, or for all below them, such as `/records/`; the
+   * operation has the same name
+   */
   constructor(registry: Registry, pages: readonly string[]) {
     const registers = [registry];
     this.#pages = new Map(pages.map((path) => [path, { operation: path.replaceAll('/', ''), route: path }]));
-    this.#requests = new Counter({ name: 'liftgraph_http_requests_total', help: 'Requests that were answered, by operation (operationId of the OpenAPI document), route, method and status; event streams when they end.', labelNames: ['operation', 'route', 'method', 'status'], registers });
-    this.#durations = new Histogram({ name: 'liftgraph_http_request_duration_seconds', help: 'From the headers of a request to the end of its answer; without event streams, which last for as long as their clients like.', labelNames: ['operation'], buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30], registers });
-    this.#inFlight = new Gauge({ name: 'liftgraph_http_requests_in_flight', help: 'Requests whose answer has not ended yet, open event streams among them.', registers });
+    this.#requests = new Counter({
+      name: 'liftgraph_http_requests_total',
+      help:
+        'Requests that were answered, by operation (operationId of the OpenAPI document), route, method and ' +
+        'status; event streams when they end.',
+      labelNames: ['operation', 'route', 'method', 'status'],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: 'liftgraph_http_request_duration_seconds',
+      help:
+        'From the headers of a request to the end of its answer; without event streams, which last for as long ' +
+        'as their clients like.',
+      labelNames: ['operation'],
+      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    });
+    this.#inFlight = new Gauge({
+      name: 'liftgraph_http_requests_in_flight',
+      help: 'Requests whose answer has not ended yet, open event streams among them.',
+      registers,
+    });
   }
 
   /** What a request turned out to be for. */

@@ -36,10 +36,16 @@ export interface NewKeyOptions {
 export async function createAccountByAdmin({ json, email, ...account }: NewAccountOptions): Promise<void> {
   if (!z.email().max(320).safeParse(email).success) throw new BadInputError(`${email} is not an e-mail address.`);
   await withInstallation(async (installation) => {
-    const opened = withKeys(installation, (database, keys) => openAccount({ database, keys, context: { requestId: newRequestId() } }, { email, ...account }));
+    const opened = withKeys(installation, (database, keys) =>
+      openAccount({ database, keys, context: { requestId: newRequestId() } }, { email, ...account }),
+    );
     const { accountId, pair } = await opened.catch((error: unknown) => {
       if (!(error instanceof ProblemError && error.type === 'conflict')) throw error;
-      throw new BadInputError(`There is an account of ${email} already. Another pair of keys for it: npx liftgraph admin key create --account ${email}`, { cause: error });
+      throw new BadInputError(
+        `There is an account of ${email} already. Another pair of keys for it: npx liftgraph admin key create ` +
+          `--account ${email}`,
+        { cause: error },
+      );
     });
     showPair(installation, pair, { account_id: accountId, email, plan: account.plan }, json);
   });
@@ -52,16 +58,26 @@ export async function listAccounts({ json }: { readonly json?: true }): Promise<
     const accounts = await directory.list();
     if (json === true) process.stdout.write(`${JSON.stringify(accounts.map(asJson), undefined, 2)}\n`);
     else for (const account of accounts) process.stdout.write(`${lineOf(account)}\n`);
-    if (accounts.length === 0) process.stderr.write('There is no account yet. Make one: npx liftgraph admin account create --email you@example.com\n');
+    if (accounts.length === 0)
+      process.stderr.write(
+        'There is no account yet. Make one: npx liftgraph admin account create --email you@example.com\n',
+      );
   });
 }
 
 /** `liftgraph admin account set-plan <account> <plan>`. */
-export async function setPlan(reference: string, plan: Plan, { requestsPerMinute, requestsPerDay }: Limits): Promise<void> {
+export async function setPlan(
+  reference: string,
+  plan: Plan,
+  { requestsPerMinute, requestsPerDay }: Limits,
+): Promise<void> {
   await withInstallation(async ({ urls }) => {
     await using directory = await AccountDirectory.open(urls.ownerUrl);
     const { accountId } = await requireAccount(directory, reference);
-    await directory.setPlan(accountId, plan, { requestsPerMinute: requestsPerMinute ?? null, requestsPerDay: requestsPerDay ?? null });
+    await directory.setPlan(accountId, plan, {
+      requestsPerMinute: requestsPerMinute ?? null,
+      requestsPerDay: requestsPerDay ?? null,
+    });
     process.stdout.write(`${lineOf(await requireAccount(directory, accountId))}\n`);
   });
 }
@@ -69,19 +85,35 @@ export async function setPlan(reference: string, plan: Plan, { requestsPerMinute
 /** `liftgraph admin key create`. */
 export async function createKeyByAdmin({ account: reference, name, scopes, json }: NewKeyOptions): Promise<void> {
   await withInstallation(async (installation) => {
-    const { accountId, agentId, operatorEmail, plan } = await withDirectory(installation, (directory) => requireAccount(directory, reference));
+    const { accountId, agentId, operatorEmail, plan } = await withDirectory(installation, (directory) =>
+      requireAccount(directory, reference),
+    );
     const pair = await withKeys(installation, (database, keys) =>
       database.asTenant(accountId, async (em) => {
-        const made = await keys.createPair(em, { accountId, agentId, bond: UNBOUND, name: name ?? null, ...(scopes === undefined ? {} : { scopes }) });
-        await recordAuditEvent(em, { requestId: newRequestId() }, {
+        const made = await keys.createPair(em, {
           accountId,
-          type: 'agent.scope_changed',
-          actor: { type: 'system', id: null },
-          target: { type: 'key_pair', id: publicId('kp', made.keyPairId) },
-          outcome: 'success',
-          environment: 'live',
-          details: { change: 'key_pair_created', key_ids: [publicId('key', made.live.id), publicId('key', made.test.id)], scopes: scopes ?? 'all' },
+          agentId,
+          bond: UNBOUND,
+          name: name ?? null,
+          ...(scopes === undefined ? {} : { scopes }),
         });
+        await recordAuditEvent(
+          em,
+          { requestId: newRequestId() },
+          {
+            accountId,
+            type: 'agent.scope_changed',
+            actor: { type: 'system', id: null },
+            target: { type: 'key_pair', id: publicId('kp', made.keyPairId) },
+            outcome: 'success',
+            environment: 'live',
+            details: {
+              change: 'key_pair_created',
+              key_ids: [publicId('key', made.live.id), publicId('key', made.test.id)],
+              scopes: scopes ?? 'all',
+            },
+          },
+        );
         return made;
       }),
     );
@@ -94,9 +126,18 @@ async function withDirectory<T>({ urls }: Installation, work: (directory: Accoun
   return await work(directory);
 }
 
-async function withKeys<T>({ urls, keyPepper }: Installation, work: (database: Database, keys: KeyStore) => Promise<T>): Promise<T> {
+async function withKeys<T>(
+  { urls, keyPepper }: Installation,
+  work: (database: Database, keys: KeyStore) => Promise<T>,
+): Promise<T> {
   const pepper = keyPepper();
-  const database = await openDatabase({ url: urls.applicationUrl, entities: [], applicationName: 'liftgraph-admin', poolMax: 2, logger: createLogger({ level: 'silent', format: 'json' }) });
+  const database = await openDatabase({
+    url: urls.applicationUrl,
+    entities: [],
+    applicationName: 'liftgraph-admin',
+    poolMax: 2,
+    logger: createLogger({ level: 'silent', format: 'json' }),
+  });
   try {
     return await work(database, new KeyStore(database, pepper));
   } finally {
@@ -106,38 +147,88 @@ async function withKeys<T>({ urls, keyPepper }: Installation, work: (database: D
 
 async function requireAccount(directory: AccountDirectory, reference: string): Promise<AccountRecord> {
   const account = await directory.find(reference);
-  if (account === undefined) throw new BadInputError(`There is no account ${reference}. npx liftgraph admin account list shows all.`);
+  if (account === undefined)
+    throw new BadInputError(`There is no account ${reference}. npx liftgraph admin account list shows all.`);
   return account;
 }
 
-function showPair({ config }: Installation, { keyPairId, live, test }: IssuedKeyPair, account: Readonly<Record<string, string | null>>, json: true | undefined): void {
+function showPair(
+  { config }: Installation,
+  { keyPairId, live, test }: IssuedKeyPair,
+  account: Readonly<Record<string, string | null>>,
+  json: true | undefined,
+): void {
   if (json === true) {
-    process.stdout.write(`${JSON.stringify({ ...account, key_pair_id: publicId('kp', keyPairId), live: { id: publicId('key', live.id), key: live.secret }, test: { id: publicId('key', test.id), key: test.secret } }, undefined, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ ...account, key_pair_id: publicId('kp', keyPairId), live: { id: publicId('key', live.id), key: live.secret }, test: { id: publicId('key', test.id), key: test.secret } }, undefined, 2)}\n`,
+    );
     return;
   }
-  const told = Object.values(account).filter((value) => value !== null).join('  ');
-  process.stdout.write(`${[
-    `account   ${told}`,
-    `live key  ${live.secret}`,
-    `test key  ${test.secret}`,
-    '',
-    'Keep them now: they are shown this once, and whoever has them acts for this account.',
-    'See that the live key works:',
-    '',
-    `  curl -sS ${config.publicBaseUrl}/keys -H 'Authorization: Bearer ${live.secret}'`,
-  ].join('\n')}\n`);
+  const told = Object.values(account)
+    .filter((value) => value !== null)
+    .join('  ');
+  process.stdout.write(
+    `${[
+      `account   ${told}`,
+      `live key  ${live.secret}`,
+      `test key  ${test.secret}`,
+      '',
+      'Keep them now: they are shown this once, and whoever has them acts for this account.',
+      'See that the live key works:',
+      '',
+      `  curl -sS ${config.publicBaseUrl}/keys -H 'Authorization: Bearer ${live.secret}'`,
+    ].join('\n')}\n`,
+  );
 }
 
-function lineOf({ accountId, operatorEmail, operatorId, name, plan, tier, requestsPerMinute, requestsPerDay, workingKeys, createdAt }: AccountRecord): string {
-  const limits = [requestsPerMinute === null ? [] : `${requestsPerMinute}/min`, requestsPerDay === null ? [] : `${requestsPerDay}/day`].flat();
+function lineOf({
+  accountId,
+  operatorEmail,
+  operatorId,
+  name,
+  plan,
+  tier,
+  requestsPerMinute,
+  requestsPerDay,
+  workingKeys,
+  createdAt,
+}: AccountRecord): string {
+  const limits = [
+    requestsPerMinute === null ? [] : `${requestsPerMinute}/min`,
+    requestsPerDay === null ? [] : `${requestsPerDay}/day`,
+  ].flat();
   // Whoever registers names itself.
   const who = printable([operatorEmail ?? operatorId, name].filter((part) => part !== null).join(', '));
-  return `${accountId}  ${plan.padEnd(16)}  ${(tier === null ? 'people' : `agent, ${tier}`).padEnd(17)}  ${[...limits, `${workingKeys} ${workingKeys === 1 ? 'key' : 'keys'}`, `since ${createdAt.toISOString().slice(0, 10)}`].join(', ')}  ${who}`;
+  return (
+    `${accountId}  ${plan.padEnd(16)}  ${(tier === null ? 'people' : `agent, ${tier}`).padEnd(17)}  ` +
+    `${[...limits, `${workingKeys} ${workingKeys === 1 ? 'key' : 'keys'}`, `since ${createdAt.toISOString().slice(0, 10)}`].join(', ')}  ${who}`
+  );
 }
 
-function asJson({ accountId, operatorEmail, operatorId, name, plan, tier, agentId, requestsPerMinute, requestsPerDay, workingKeys, createdAt }: AccountRecord): object {
+function asJson({
+  accountId,
+  operatorEmail,
+  operatorId,
+  name,
+  plan,
+  tier,
+  agentId,
+  requestsPerMinute,
+  requestsPerDay,
+  workingKeys,
+  createdAt,
+}: AccountRecord): object {
   return {
-    account_id: accountId, operator_email: operatorEmail, operator_id: operatorId, name, plan, tier, agent_id: agentId === null ? null : publicId('agent', agentId),
-    requests_per_minute: requestsPerMinute, requests_per_day: requestsPerDay, working_keys: workingKeys, created_at: createdAt.toISOString(),
+    account_id: accountId,
+    operator_email: operatorEmail,
+    operator_id: operatorId,
+    name,
+    plan,
+    tier,
+    agent_id: agentId === null ? null : publicId('agent', agentId),
+    requests_per_minute: requestsPerMinute,
+    requests_per_day: requestsPerDay,
+    working_keys: workingKeys,
+    created_at: createdAt.toISOString(),
   };
 }

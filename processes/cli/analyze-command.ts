@@ -29,7 +29,8 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
   }
   const files = await Promise.all([...new Set(paths)].map(inputFile));
   const experiments = options.experiments === undefined ? [] : await readExperiments(options.experiments);
-  if (experiments.length > 0 && options.model !== 'causal') throw new BadInputError(`--experiments calibrate the causal model alone. Leave --model ${options.model} out.`);
+  if (experiments.length > 0 && options.model !== 'causal')
+    throw new BadInputError(`--experiments calibrate the causal model alone. Leave --model ${options.model} out.`);
   // The engine and the models are loaded once the files are known to be there.
   const { analyzeFiles } = await import('./analyze-files.ts');
   const progress = await commandProgress(process.stderr);
@@ -58,7 +59,9 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
       await writeReport(options.report, htmlReport(report, files.map((file) => file.name).join(', ')));
       progress.note(`report written to ${options.report}`);
     }
-    process.stdout.write(`${options.json === true ? JSON.stringify(report, null, 2) : terminalTable(report, tableLook())}\n`);
+    process.stdout.write(
+      `${options.json === true ? JSON.stringify(report, null, 2) : terminalTable(report, tableLook())}\n`,
+    );
   } finally {
     progress.end();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
@@ -75,6 +78,9 @@ function tableLook(): { readonly width: number; readonly colours: boolean } {
 
 async function writeReport(file: string, page: string): Promise<void> {
   await writeFile(file, page).catch((error: NodeJS.ErrnoException) => {
-    throw new BadInputError(`${file}: the report cannot be written there (${error.code ?? error.message}). Choose another place.`, { cause: error });
+    throw new BadInputError(
+      `${file}: the report cannot be written there (${error.code ?? error.message}). Choose another place.`,
+      { cause: error },
+    );
   });
 }

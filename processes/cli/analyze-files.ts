@@ -89,7 +89,12 @@ interface Stores {
   readonly room: ReadingRoom;
 }
 
-async function runOn(stores: Stores, request: AnalyzeRequest, services: AnalyzeServices, closers: (() => Promise<unknown>)[]): Promise<AttributionReport> {
+async function runOn(
+  stores: Stores,
+  request: AnalyzeRequest,
+  services: AnalyzeServices,
+  closers: (() => Promise<unknown>)[],
+): Promise<AttributionReport> {
   const { progress, signal, now } = services;
   const { clickhouse } = stores;
   const source = { accountId: newUuid(now.getTime()), dataSourceId: newUuid(now.getTime()) };
@@ -101,7 +106,17 @@ async function runOn(stores: Stores, request: AnalyzeRequest, services: AnalyzeS
   const dateRange = rangeOf(request, ingested, now);
   const granularity = request.granularity ?? granularityOf(dateRange);
   const data = await loadRunData(clickhouse)(
-    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', now, experiments: request.experiments, earliestDay: ingested.days?.[0] ?? null, verifiedParts: await partsDigest(clickhouse, source) },
+    {
+      ...source,
+      startDate: dateRange[0],
+      endDate: dateRange[1],
+      lookbackDays: request.lookbackDays,
+      conversionEvent: 'purchase',
+      now,
+      experiments: request.experiments,
+      earliestDay: ingested.days?.[0] ?? null,
+      verifiedParts: await partsDigest(clickhouse, source),
+    },
     () => undefined,
     signal,
   );
@@ -130,14 +145,29 @@ async function runOn(stores: Stores, request: AnalyzeRequest, services: AnalyzeS
     startedMs,
     onOutcomes: (all) => (outcomes = all),
     onProgress: (event) => {
-      if (event.kind === 'PROGRESS') progress.at(PROGRESS.models + (1 - PROGRESS.models) * event.progress, event.message);
+      if (event.kind === 'PROGRESS')
+        progress.at(PROGRESS.models + (1 - PROGRESS.models) * event.progress, event.message);
     },
   });
   const assess = measureEvidence(data, parameters, { pool, signal });
   const figures = await analysis;
   progress.at(0.97, 'Checking the figures');
-  const { evidence } = await assess(figures, outcomes!, { measuredAt: now, recordedDays: [], lastArrival: now, syncIntervalS: 0, citationReliability: 0 });
-  return reportOfFigures(figures, { model: request.model, granularity, dateRange, lookbackDays: request.lookbackDays, confidenceLevel: request.confidenceLevel, createdAt: now, trust: trustOfFiles(evidence, figures, now) });
+  const { evidence } = await assess(figures, outcomes!, {
+    measuredAt: now,
+    recordedDays: [],
+    lastArrival: now,
+    syncIntervalS: 0,
+    citationReliability: 0,
+  });
+  return reportOfFigures(figures, {
+    model: request.model,
+    granularity,
+    dateRange,
+    lookbackDays: request.lookbackDays,
+    confidenceLevel: request.confidenceLevel,
+    createdAt: now,
+    trust: trustOfFiles(evidence, figures, now),
+  });
 }
 
 interface Ingested {
@@ -148,7 +178,12 @@ interface Ingested {
   readonly days: readonly [string, string] | null;
 }
 
-async function ingestFiles({ clickhouse, room }: Stores, source: { accountId: Uuid; dataSourceId: Uuid }, { files }: AnalyzeRequest, { progress, signal, now }: AnalyzeServices): Promise<Ingested> {
+async function ingestFiles(
+  { clickhouse, room }: Stores,
+  source: { accountId: Uuid; dataSourceId: Uuid },
+  { files }: AnalyzeRequest,
+  { progress, signal, now }: AnalyzeServices,
+): Promise<Ingested> {
   const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const digest = createHash('sha256');
   const days: string[] = [];
@@ -175,7 +210,8 @@ async function ingestFiles({ clickhouse, room }: Stores, source: { accountId: Uu
       now,
     }).catch((error: unknown) => {
       // The service speaks of a request's content; here the user must learn which file it was.
-      if (error instanceof ProblemError && error.problem.status < 500) throw new BadInputError(`${file.path}: ${error.message}`, { cause: error });
+      if (error instanceof ProblemError && error.problem.status < 500)
+        throw new BadInputError(`${file.path}: ${error.message}`, { cause: error });
       throw error;
     });
     signal.throwIfAborted();
@@ -183,11 +219,19 @@ async function ingestFiles({ clickhouse, room }: Stores, source: { accountId: Uu
     currency ??= report.currency;
     digest.update(report.contentDigest);
     // Money may be spent before and after the journeys that it is to be held against.
-    if (report.kind !== 'spend') days.push(...[report.earliest, report.latest].flatMap((time) => (time === null ? [] : [time.slice(0, 10)])));
+    if (report.kind !== 'spend')
+      days.push(...[report.earliest, report.latest].flatMap((time) => (time === null ? [] : [time.slice(0, 10)])));
     progress.note(describeIngest(file, report));
     if (report.rowsAccepted === 0) {
       const [first] = report.firstErrors;
-      throw new BadInputError(`${file.path}: no row can be used${first === undefined ? '' : ` (line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message})`}. Correct the file.`);
+      throw new BadInputError(
+        `${file.path}: no row can be ` +
+          `used${
+            first === undefined
+              ? ''
+              : ` (line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message})`
+          }. Correct the file.`,
+      );
     }
   }
   const ordered = days.toSorted();
@@ -198,7 +242,11 @@ async function ingestFiles({ clickhouse, room }: Stores, source: { accountId: Uu
 function describeIngest(file: InputFile, report: IngestReport): string {
   const held = `${file.name}: ${report.rowsAccepted.toLocaleString('en-US')} rows of ${report.kind}`;
   const [first] = report.firstErrors;
-  const rejected = first === undefined ? '' : `; ${report.rowsRejected.toLocaleString('en-US')} rejected, the first in line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message}`;
+  const rejected =
+    first === undefined
+      ? ''
+      : `; ${report.rowsRejected.toLocaleString('en-US')} rejected, the first in line ${first.line}: ` +
+        `${first.column === '' ? '' : `${first.column}: `}${first.message}`;
   return printable(held + rejected);
 }
 
@@ -208,16 +256,27 @@ function granularityOf([from, to]: readonly [string, string]): Granularity {
   return days <= 45 ? 'daily' : days <= 400 ? 'weekly' : 'monthly';
 }
 
-/** The range asked for; where an end is left open, the data's own, as far as a row may be dated. Undated paths know no days: then it is today. */
+/**
+ * The range asked for; where an end is left open, the data's own, as far as a row may be dated. Undated paths know no
+ * days: then it is today.
+ */
 function rangeOf({ from, to }: AnalyzeRequest, { days }: Ingested, now: Date): readonly [string, string] {
   const [first, last] = [EARLIEST_DAY, dayAt(now.getTime() + MAX_AHEAD_MS)];
-  for (const [name, day] of [['--from', from], ['--to', to]] as const) {
-    if (day !== null && (day < first || day > last)) throw new BadInputError(`${name} ${day}: rows lie between ${first} and ${last}. Choose a day in between.`);
+  for (const [name, day] of [
+    ['--from', from],
+    ['--to', to],
+  ] as const) {
+    if (day !== null && (day < first || day > last))
+      throw new BadInputError(`${name} ${day}: rows lie between ${first} and ${last}. Choose a day in between.`);
   }
   const today = dayAt(now.getTime());
   const within = (day: string): string => (day < first ? first : day > last ? last : day);
   const [earliest, latest] = days?.map(within) ?? [from ?? to ?? today, to ?? from ?? today];
   const range = [from ?? earliest!, to ?? latest!] as const;
-  if (range[0] > range[1]) throw new BadInputError(`The data reaches from ${earliest} to ${latest}: there is nothing in the range asked for. Choose --from and --to inside it.`);
+  if (range[0] > range[1])
+    throw new BadInputError(
+      `The data reaches from ${earliest} to ${latest}: there is nothing in the range asked for. Choose --from and ` +
+        `--to inside it.`,
+    );
   return range;
 }

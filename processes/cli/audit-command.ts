@@ -55,16 +55,27 @@ export async function runAuditArchive({ olderThanDays }: AuditArchiveOptions): P
   });
 }
 
-/** `liftgraph audit export`: prints what is sealed of a chain, as the API shows it, one entry a line, the oldest first. */
+/**
+ * `liftgraph audit export`: prints what is sealed of a chain, as the API shows it, one entry a line, the oldest first.
+ */
 export async function runAuditExport(chainName: string): Promise<void> {
   const chain = chainName === 'installation' ? INSTALLATION_CHAIN : chainName;
-  if (!isUuid(chain)) throw new BadInputError(`${chainName} is not a chain. Give the chain_id of an entry, or installation.`);
+  if (!isUuid(chain))
+    throw new BadInputError(`${chainName} is not a chain. Give the chain_id of an entry, or installation.`);
   await withInstallation(async ({ config, urls }) => {
-    const database = await openDatabase({ url: urls.applicationUrl, entities: [], applicationName: 'liftgraph-audit', poolMax: 2, logger: createLogger({ level: 'silent', format: 'json' }) });
+    const database = await openDatabase({
+      url: urls.applicationUrl,
+      entities: [],
+      applicationName: 'liftgraph-audit',
+      poolMax: 2,
+      logger: createLogger({ level: 'silent', format: 'json' }),
+    });
     try {
       const store = new AuditStore(database, new AuditArchive(auditPlaces(config).archiveDirectory), chain);
       const { floor, head } = await store.extent();
-      await pipeline(Readable.from(entryLines(store.entries(floor.sequence + 1, head.sequence))), process.stdout, { end: false });
+      await pipeline(Readable.from(entryLines(store.entries(floor.sequence + 1, head.sequence))), process.stdout, {
+        end: false,
+      });
     } finally {
       await database.close();
     }
@@ -83,9 +94,16 @@ interface FileCheck extends ChainCheck {
 /** `liftgraph audit verify <file…>`: checks entries of one chain on any machine. Returns the exit code. */
 export async function runAuditVerify(files: readonly string[], options: AuditVerifyOptions): Promise<number> {
   try {
-    for (const file of [...files, options.heads]) if (!existsSync(file)) throw new BadInputError(`${file}: there is no such file. Check the path.`);
+    for (const file of [...files, options.heads])
+      if (!existsSync(file)) throw new BadInputError(`${file}: there is no such file. Check the path.`);
     const check = await checkFiles(files, options);
-    process.stdout.write(options.json === true ? `${JSON.stringify(asJson(check), undefined, 2)}\n` : asText(check).map((line) => `${printable(line)}\n`).join(''));
+    process.stdout.write(
+      options.json === true
+        ? `${JSON.stringify(asJson(check), undefined, 2)}\n`
+        : asText(check)
+            .map((line) => `${printable(line)}\n`)
+            .join(''),
+    );
     return holds(check) ? INTACT : BROKEN;
   } catch (error) {
     if (!(error instanceof BadInputError)) throw error;
@@ -94,7 +112,10 @@ export async function runAuditVerify(files: readonly string[], options: AuditVer
   }
 }
 
-async function checkFiles(files: readonly string[], { jwks, heads: headsFile }: AuditVerifyOptions): Promise<FileCheck> {
+async function checkFiles(
+  files: readonly string[],
+  { jwks, heads: headsFile }: AuditVerifyOptions,
+): Promise<FileCheck> {
   const keys = await readKeys(jwks);
   let checker: ChainChecker | undefined;
   let witnesses: WitnessedHeads = { heads: [], unproven: 0 };
@@ -116,14 +137,36 @@ async function checkFiles(files: readonly string[], { jwks, heads: headsFile }: 
   }
   if (checker === undefined) throw new BadInputError(`${files.join(', ')}: there are no entries in it.`);
   const seen = witnesses.heads.filter(({ sequence }) => sequence >= first && sequence <= last.sequence);
-  return { ...checker.finish(last.sequence), chain, firstSequence: first, lastSequence: last.sequence, unproven: witnesses.unproven, witnessedThrough: seen.at(-1)?.sequence ?? null };
+  return {
+    ...checker.finish(last.sequence),
+    chain,
+    firstSequence: first,
+    lastSequence: last.sequence,
+    unproven: witnesses.unproven,
+    witnessedThrough: seen.at(-1)?.sequence ?? null,
+  };
 }
 
-/** A file may begin anywhere in the chain: what its first entry is linked to is taken from it, but the beginning of a chain is known. */
-function startOf({ entry, sequence }: ChainedEntry, file: string): { readonly chain: string; readonly after: ChainHead } {
-  const content = Number.isFinite(sequence) ? (JSON.parse(entry) as { readonly chain_id?: unknown; readonly previous_hash?: unknown }) : {};
-  if (typeof content.chain_id !== 'string' || typeof content.previous_hash !== 'string') throw new BadInputError(`${file}: its first line is not an entry of an audit log. Give files of the archive, or what liftgraph audit export prints.`);
-  return { chain: content.chain_id === 'installation' ? INSTALLATION_CHAIN : content.chain_id, after: sequence === 1 ? GENESIS : { sequence: sequence - 1, hash: content.previous_hash } };
+/**
+ * A file may begin anywhere in the chain: what its first entry is linked to is taken from it, but the beginning of a
+ * chain is known.
+ */
+function startOf(
+  { entry, sequence }: ChainedEntry,
+  file: string,
+): { readonly chain: string; readonly after: ChainHead } {
+  const content = Number.isFinite(sequence)
+    ? (JSON.parse(entry) as { readonly chain_id?: unknown; readonly previous_hash?: unknown })
+    : {};
+  if (typeof content.chain_id !== 'string' || typeof content.previous_hash !== 'string')
+    throw new BadInputError(
+      `${file}: its first line is not an entry of an audit log. Give files of the archive, or what liftgraph audit ` +
+        `export prints.`,
+    );
+  return {
+    chain: content.chain_id === 'installation' ? INSTALLATION_CHAIN : content.chain_id,
+    after: sequence === 1 ? GENESIS : { sequence: sequence - 1, hash: content.previous_hash },
+  };
 }
 
 /** Entries that no signed head vouches for prove nothing: anybody can make a chain. */
@@ -135,7 +178,8 @@ function asText(check: FileCheck): readonly string[] {
   const { intact, reason, firstBrokenSequence, firstSequence, lastSequence, witnessedThrough, unproven } = check;
   const verdict = intact
     ? unproven > 0
-      ? `NOT PROVEN: ${unproven} heads of this chain were signed by no key of this set; get the set again, it may be out of date.`
+      ? `NOT PROVEN: ${unproven} heads of this chain were signed by no key of this set; get the set again, it may be ` +
+        `out of date.`
       : witnessedThrough === null
         ? 'NOT PROVEN: no signed head vouches for any of these entries.'
         : 'intact'
@@ -144,8 +188,12 @@ function asText(check: FileCheck): readonly string[] {
     verdict,
     `  chain       ${check.chain === INSTALLATION_CHAIN ? 'installation' : check.chain}`,
     `  entries     ${firstSequence} to ${lastSequence}, ${check.entriesVerified} of them right`,
-    `  witnessed   ${witnessedThrough === null ? 'none' : `through ${witnessedThrough}, by ${check.headsMatched} signed heads`}`,
-    ...(firstSequence > 1 ? [`  not known   what came before entry ${firstSequence}; give the files before it as well`] : []),
+    `  witnessed   ${
+      witnessedThrough === null ? 'none' : `through ${witnessedThrough}, by ${check.headsMatched} signed heads`
+    }`,
+    ...(firstSequence > 1
+      ? [`  not known   what came before entry ${firstSequence}; give the files before it as well`]
+      : []),
   ];
 }
 

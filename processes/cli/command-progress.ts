@@ -8,7 +8,10 @@ export interface CommandProgress {
   end(): void;
 }
 
-/** A bar on a terminal, plain lines elsewhere; both on `stream`, which is standard error so that standard output holds the result alone. */
+/**
+ * A bar on a terminal, plain lines elsewhere; both on `stream`, which is standard error so that standard output holds
+ * the result alone.
+ */
 export async function commandProgress(stream: NodeJS.WriteStream): Promise<CommandProgress> {
   return stream.isTTY ? barProgress(stream) : lineProgress(stream);
 }
@@ -16,8 +19,16 @@ export async function commandProgress(stream: NodeJS.WriteStream): Promise<Comma
 async function barProgress(stream: NodeJS.WriteStream): Promise<CommandProgress> {
   const { default: cliProgress } = await import('cli-progress');
   const bar = new cliProgress.SingleBar({
-    stream, format: '{bar} {percentage} %  {message}', barCompleteChar: '█', barIncompleteChar: '░', barsize: 24,
-    hideCursor: true, clearOnComplete: true, stopOnComplete: false, linewrap: false, gracefulExit: false,
+    stream,
+    format: '{bar} {percentage} %  {message}',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 24,
+    hideCursor: true,
+    clearOnComplete: true,
+    stopOnComplete: false,
+    linewrap: false,
+    gracefulExit: false,
   });
   let running = false;
   const end = (): void => {

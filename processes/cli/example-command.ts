@@ -9,11 +9,16 @@ export interface ExampleOptions {
 }
 
 /** `liftgraph example <directory>`: writes the example shop and says what to do with it. */
-export async function runExample(directory: string, { end, seed, users = DEFAULT_SHOPPERS }: ExampleOptions): Promise<void> {
+export async function runExample(
+  directory: string,
+  { end, seed, users = DEFAULT_SHOPPERS }: ExampleOptions,
+): Promise<void> {
   const endDate = end ?? yesterdayUtc(new Date());
   const files = await generateShop({ directory, seed, endDate, users }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === undefined) throw error;
-    throw new BadInputError(`${directory}: cannot write there (${error.code}). Choose another directory.`, { cause: error });
+    throw new BadInputError(`${directory}: cannot write there (${error.code}). Choose another directory.`, {
+      cause: error,
+    });
   });
   process.stdout.write(
     `${SHOP_NAME}: half a year of an invented shop, up to ${endDate}.

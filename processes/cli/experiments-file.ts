@@ -8,7 +8,10 @@ import { BadInputError } from './bad-input-error.ts';
 
 const COLUMNS = ['channel', 'method', 'start', 'end', 'incremental_revenue', 'standard_error'] as const;
 
-const number = z.string().regex(/^-?\d+(\.\d+)?$/, 'must be a number with a point as decimal sign').transform(Number);
+const number = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?$/, 'must be a number with a point as decimal sign')
+  .transform(Number);
 const row = z
   .object({
     channel: z.string().min(1, 'is empty'),
@@ -30,7 +33,10 @@ const row = z
  */
 export async function readExperiments(path: string): Promise<readonly MeasuredEffect[]> {
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new BadInputError(`${path}: the experiments cannot be read (${error.code ?? error.message}). Check the path.`, { cause: error });
+    throw new BadInputError(
+      `${path}: the experiments cannot be read (${error.code ?? error.message}). Check the path.`,
+      { cause: error },
+    );
   });
   return recordsOf(path, content).map(({ record, line }) => {
     const parsed = row.safeParse(record);
@@ -43,14 +49,27 @@ export async function readExperiments(path: string): Promise<readonly MeasuredEf
   });
 }
 
-function recordsOf(path: string, content: string): readonly { readonly record: Readonly<Record<string, string>>; readonly line: number }[] {
+function recordsOf(
+  path: string,
+  content: string,
+): readonly { readonly record: Readonly<Record<string, string>>; readonly line: number }[] {
   try {
-    const rows = parse(content, { bom: true, columns: (header: string[]) => header.map((name) => name.trim().toLowerCase()), trim: true, skip_empty_lines: true, info: true }) as unknown as { readonly record: Record<string, string>; readonly info: { readonly lines: number } }[];
+    const rows = parse(content, {
+      bom: true,
+      columns: (header: string[]) => header.map((name) => name.trim().toLowerCase()),
+      trim: true,
+      skip_empty_lines: true,
+      info: true,
+    }) as unknown as { readonly record: Record<string, string>; readonly info: { readonly lines: number } }[];
     const missing = COLUMNS.filter((name) => rows[0] !== undefined && rows[0].record[name] === undefined);
-    if (missing.length > 0) throw new BadInputError(`${path}: the header lacks ${missing.join(', ')}. It needs ${COLUMNS.join(', ')}.`);
+    if (missing.length > 0)
+      throw new BadInputError(`${path}: the header lacks ${missing.join(', ')}. It needs ${COLUMNS.join(', ')}.`);
     return rows.map(({ record, info }) => ({ record, line: info.lines }));
   } catch (error) {
     if (error instanceof BadInputError) throw error;
-    throw new BadInputError(`${path}: this is not a CSV file (${error instanceof Error ? error.message : String(error)}).`, { cause: error });
+    throw new BadInputError(
+      `${path}: this is not a CSV file (${error instanceof Error ? error.message : String(error)}).`,
+      { cause: error },
+    );
   }
 }

@@ -20,17 +20,28 @@ const MEDIA_TYPES: Readonly<Record<string, InputFile['mediaType']>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** Looks at a file without reading it. @throws BadInputError when it is missing, no file, empty, or of an unknown type. */
+/**
+ * Looks at a file without reading it. @throws BadInputError when it is missing, no file, empty, or of an unknown type.
+ */
 export async function inputFile(path: string): Promise<InputFile> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === 'ENOENT' ? 'there is no such file. Check the path' : `it cannot be opened (${error.code ?? error.message}). Check its permissions`;
+    const reason =
+      error.code === 'ENOENT'
+        ? 'there is no such file. Check the path'
+        : `it cannot be opened (${error.code ?? error.message}). Check its permissions`;
     throw new BadInputError(`${path}: ${reason}.`, { cause: error });
   });
-  if (!found.isFile()) throw new BadInputError(`${path}: this is not a file. Name the files inside it, for example ${path.replace(/\/$/, '')}/*.csv.`);
+  if (!found.isFile())
+    throw new BadInputError(
+      `${path}: this is not a file. Name the files inside it, for example ${path.replace(/\/$/, '')}/*.csv.`,
+    );
   if (found.size === 0) throw new BadInputError(`${path}: the file is empty. Export it again.`);
   const name = basename(path);
   const [, extension = '', gzip] = /\.([^.]+?)(\.gz)?$/i.exec(name) ?? [];
   const mediaType = MEDIA_TYPES[extension.toLowerCase()];
-  if (mediaType === undefined) throw new BadInputError(`${path}: unknown type of file. Give .csv, .tsv, .ndjson, .jsonl or .parquet, plain or with .gz.`);
+  if (mediaType === undefined)
+    throw new BadInputError(
+      `${path}: unknown type of file. Give .csv, .tsv, .ndjson, .jsonl or .parquet, plain or with .gz.`,
+    );
   return { path, name, bytes: found.size, mediaType, contentEncoding: gzip === undefined ? 'identity' : 'gzip' };
 }

@@ -35,7 +35,8 @@ export async function withInstallation(work: (installation: Installation) => Pro
       await onStartedDatabase(config, work);
     }
   } catch (error) {
-    const mendable = error instanceof ConfigError || error instanceof DataDirectoryError || error instanceof MigrationError;
+    const mendable =
+      error instanceof ConfigError || error instanceof DataDirectoryError || error instanceof MigrationError;
     throw mendable ? new BadInputError(error.message, { cause: error }) : error;
   }
 }
@@ -43,10 +44,17 @@ export async function withInstallation(work: (installation: Installation) => Pro
 async function onStartedDatabase(config: Config, work: (installation: Installation) => Promise<void>): Promise<void> {
   const directory = holdDataDirectory(config.dataDir);
   try {
-    const server = await startEmbeddedPostgres({ dataDir: directory.path, logger: createLogger({ level: 'silent', format: 'json' }) });
+    const server = await startEmbeddedPostgres({
+      dataDir: directory.path,
+      logger: createLogger({ level: 'silent', format: 'json' }),
+    });
     try {
       await migrate({ ownerUrl: server.ownerUrl, owners: MIGRATION_OWNERS });
-      await work({ config, urls: server, keyPepper: () => Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET)) });
+      await work({
+        config,
+        urls: server,
+        keyPepper: () => Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET)),
+      });
     } finally {
       await server.stop();
     }
@@ -59,5 +67,7 @@ async function onStartedDatabase(config: Config, work: (installation: Installati
 function knownPepper({ keyPepper, dataDir }: Config): Buffer {
   const secret = keyPepper ?? knownSecret(dataDir, KEY_PEPPER_SECRET);
   if (secret !== undefined) return Buffer.from(secret);
-  throw new BadInputError('KEY_PEPPER is not set, and the data directory has none. Give the value that the service has.');
+  throw new BadInputError(
+    'KEY_PEPPER is not set, and the data directory has none. Give the value that the service has.',
+  );
 }

@@ -16,10 +16,21 @@ export interface ListenOptions {
 }
 
 /** `liftgraph listen`: prints events as they happen, or forwards them to a program under development, until Ctrl-C. */
-export async function runListen({ url, key = process.env['LIFTGRAPH_KEY'], events, after, forwardTo, json }: ListenOptions): Promise<void> {
-  if (key === undefined || key === '') throw new BadInputError('There is no key to listen with. Give one with --key, or in the environment as LIFTGRAPH_KEY.');
+export async function runListen({
+  url,
+  key = process.env['LIFTGRAPH_KEY'],
+  events,
+  after,
+  forwardTo,
+  json,
+}: ListenOptions): Promise<void> {
+  if (key === undefined || key === '')
+    throw new BadInputError(
+      'There is no key to listen with. Give one with --key, or in the environment as LIFTGRAPH_KEY.',
+    );
   const baseUrl = serviceAddress(url);
-  const receiver: Receiver | null = forwardTo === undefined ? null : { url: httpAddress(forwardTo, '--forward-to').href, secret: newWebhookSecret() };
+  const receiver: Receiver | null =
+    forwardTo === undefined ? null : { url: httpAddress(forwardTo, '--forward-to').href, secret: newWebhookSecret() };
   const stop = stopSignal();
   if (receiver !== null) say(`Messages are signed with  ${receiver.secret}  for as long as this runs.`);
   let position = after;
@@ -59,7 +70,8 @@ function stopSignal(): AbortSignal {
 function eventTypes(list: string): readonly string[] {
   const names = list.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !(EVENT_TYPES as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new BadInputError(`--events: ${JSON.stringify(unknown)} is not one of ${EVENT_TYPES.join(', ')}.`);
+  if (unknown !== undefined)
+    throw new BadInputError(`--events: ${JSON.stringify(unknown)} is not one of ${EVENT_TYPES.join(', ')}.`);
   return [...new Set(names)];
 }
 
@@ -73,19 +85,34 @@ function serviceAddress(url: string): string {
 /** @throws BadInputError */
 function httpAddress(text: string, option: string): URL {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new BadInputError(`${option} ${text}: this is not an http or https address. Give one such as http://127.0.0.1:4000.`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new BadInputError(
+      `${option} ${text}: this is not an http or https address. Give one such as http://127.0.0.1:4000.`,
+    );
   return url;
 }
 
 function lineOf({ timestamp, type, id, data }: HeardEvent, outcome: ForwardOutcome | null): string {
-  const subject = Object.entries(data).find(([name, value]) => typeof value === 'string' && (name === 'id' || name.endsWith('_id')))?.[1];
-  return printable([timestamp, type.padEnd(24), id, ...(subject === undefined ? [] : [String(subject)]), ...(outcome === null ? [] : [outcomeOf(outcome)])].join('  '));
+  const subject = Object.entries(data).find(
+    ([name, value]) => typeof value === 'string' && (name === 'id' || name.endsWith('_id')),
+  )?.[1];
+  return printable(
+    [
+      timestamp,
+      type.padEnd(24),
+      id,
+      ...(subject === undefined ? [] : [String(subject)]),
+      ...(outcome === null ? [] : [outcomeOf(outcome)]),
+    ].join('  '),
+  );
 }
 
 function outcomeOf(outcome: ForwardOutcome): string {
   if ('failure' in outcome) return `-> not received: ${outcome.failure}; it is not sent again`;
   const { status, elapsedMs } = outcome;
-  return status >= 200 && status < 300 ? `-> ${status} in ${elapsedMs} ms` : `-> ${status} in ${elapsedMs} ms: not received, since only 2xx counts; it is not sent again`;
+  return status >= 200 && status < 300
+    ? `-> ${status} in ${elapsedMs} ms`
+    : `-> ${status} in ${elapsedMs} ms: not received, since only 2xx counts; it is not sent again`;
 }
 
 /** What is said to the user is not part of the output. */

@@ -13,7 +13,8 @@ export function calendarDate(value: string): string {
 /** A whole number within both bounds. @throws InvalidArgumentError */
 export function wholeNumber(least: number, most: number): (value: string) => number {
   return (value) => {
-    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most)
+      throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
     return Number(value);
   };
 }
@@ -21,15 +22,20 @@ export function wholeNumber(least: number, most: number): (value: string) => num
 /** A number within both bounds. @throws InvalidArgumentError */
 export function decimalNumber(least: number, most: number): (value: string) => number {
   return (value) => {
-    if (!/^\d*\.?\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
+    if (!/^\d*\.?\d+$/.test(value) || Number(value) < least || Number(value) > most)
+      throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
     return Number(value);
   };
 }
 
 /** Names separated by commas, at least one. @throws InvalidArgumentError */
 export function nameList(value: string): readonly string[] {
-  const names = value.split(',').map((name) => name.trim()).filter((name) => name !== '');
-  if (names.length === 0) throw new InvalidArgumentError('Give at least one channel, for example direct,organic_search.');
+  const names = value
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length === 0)
+    throw new InvalidArgumentError('Give at least one channel, for example direct,organic_search.');
   return names;
 }
 

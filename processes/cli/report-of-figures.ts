@@ -1,8 +1,21 @@
 import { roundHalfUp } from '../../schema/rounding.ts';
-import type { AnalysisFigures, ExperimentCalibration } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
+import type {
+  AnalysisFigures,
+  ExperimentCalibration,
+} from '../../subgraphs/attribution/analysis/attributions/figures.ts';
 import { presentChannels } from '../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
-import { presentCampaigns, presentTimeSeries } from '../../subgraphs/attribution/analysis/attributions/present-breakdown.ts';
-import type { AttributionReport, ReportedCampaign, ReportedChannel, ReportedExperiment, ReportedPeriod, ReportedTrust } from '../report/attribution-report.ts';
+import {
+  presentCampaigns,
+  presentTimeSeries,
+} from '../../subgraphs/attribution/analysis/attributions/present-breakdown.ts';
+import type {
+  AttributionReport,
+  ReportedCampaign,
+  ReportedChannel,
+  ReportedExperiment,
+  ReportedPeriod,
+  ReportedTrust,
+} from '../report/attribution-report.ts';
 
 /** What the figures do not know of their run. */
 export interface RunFacts {
@@ -69,13 +82,30 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
     roi: ratio(impact.roi),
     causal_lift: ratio(impact.causalLift),
     confidence: ratio(impact.confidence),
-    confidence_interval: impact.confidenceInterval === null ? null : { lower: money(impact.confidenceInterval.lower), upper: money(impact.confidenceInterval.upper), level: impact.confidenceInterval.level },
+    confidence_interval:
+      impact.confidenceInterval === null
+        ? null
+        : {
+            lower: money(impact.confidenceInterval.lower),
+            upper: money(impact.confidenceInterval.upper),
+            level: impact.confidenceInterval.level,
+          },
     rank: impact.rank,
   }));
 }
 
 function reportedExperiment(calibration: ExperimentCalibration): ReportedExperiment {
-  const { id, channel, method, period, incrementalRevenue, standardError, overlap, modelIncrementalRevenueBefore: before, modelIncrementalRevenueAfter: after } = calibration;
+  const {
+    id,
+    channel,
+    method,
+    period,
+    incrementalRevenue,
+    standardError,
+    overlap,
+    modelIncrementalRevenueBefore: before,
+    modelIncrementalRevenueAfter: after,
+  } = calibration;
   return {
     id,
     channel,
@@ -102,23 +132,31 @@ function timeSeries({ timeSeries: series }: AnalysisFigures): readonly ReportedP
 
 function campaigns({ campaigns: figures }: AnalysisFigures): readonly ReportedCampaign[] | null {
   if (figures == null) return null;
-  return presentCampaigns(figures, () => true).map(({ channel, campaign, spend, touches, attributedRevenue, lastclickRevenue, deltaR, roi, roas }) => ({
-    channel,
-    campaign,
-    spend: money(spend),
-    touches,
-    attributed_revenue: attributedRevenue,
-    lastclick_revenue: lastclickRevenue,
-    delta_r: deltaR,
-    roi: ratio(roi),
-    roas: ratio(roas),
-  }));
+  return presentCampaigns(figures, () => true).map(
+    ({ channel, campaign, spend, touches, attributedRevenue, lastclickRevenue, deltaR, roi, roas }) => ({
+      channel,
+      campaign,
+      spend: money(spend),
+      touches,
+      attributed_revenue: attributedRevenue,
+      lastclick_revenue: lastclickRevenue,
+      delta_r: deltaR,
+      roi: ratio(roi),
+      roas: ratio(roas),
+    }),
+  );
 }
 
 const money = (value: number): number => roundHalfUp(value, 2) ?? 0;
 const ratio = (value: number | null): number | null => (value === null ? null : roundHalfUp(value, 4));
 
-function roundEach(table: Readonly<Record<string, Readonly<Record<string, number>>>>, digits: number): Readonly<Record<string, Readonly<Record<string, number>>>> {
-  const rounded = Object.entries(table).map(([name, row]) => [name, Object.fromEntries(Object.entries(row).map(([channel, value]) => [channel, roundHalfUp(value, digits) ?? 0]))]);
+function roundEach(
+  table: Readonly<Record<string, Readonly<Record<string, number>>>>,
+  digits: number,
+): Readonly<Record<string, Readonly<Record<string, number>>>> {
+  const rounded = Object.entries(table).map(([name, row]) => [
+    name,
+    Object.fromEntries(Object.entries(row).map(([channel, value]) => [channel, roundHalfUp(value, digits) ?? 0])),
+  ]);
   return Object.fromEntries(rounded) as Readonly<Record<string, Readonly<Record<string, number>>>>;
 }

@@ -8,19 +8,35 @@ import type { TrustEvidence } from '../../subgraphs/attribution/analysis/attribu
 import type { ReportedTrust } from '../report/attribution-report.ts';
 
 /**
- * The trust of figures that were made from files: all but provenance, which asks for a source that is connected, healthy and on
- * record. The score is the weighted mean of the other components.
+ * The trust of figures that were made from files: all but provenance, which asks for a source that is connected,
+ * healthy and on record. The score is the weighted mean of the other components.
  */
 export function trustOfFiles(evidence: TrustEvidence, figures: AnalysisFigures, now: Date): ReportedTrust {
-  const { components, verification } = presentTrust(evidence, figures, { source: null, changedDays: new Set() }, now, '');
+  const { components, verification } = presentTrust(
+    evidence,
+    figures,
+    { source: null, changedDays: new Set() },
+    now,
+    '',
+  );
   const { provenance: _unknown, ...measured } = components;
   const { hreiScore, riskLevel } = scoreOf(measured, trustWeights());
   return {
     hrei_score: hreiScore,
     risk_level: riskLevel,
-    components: Object.fromEntries(Object.entries({ detection: measured.detection, attribution: measured.attribution, consistency: measured.consistency }).map(([name, metrics]) => [name, rounded(metrics)])),
+    components: Object.fromEntries(
+      Object.entries({
+        detection: measured.detection,
+        attribution: measured.attribution,
+        consistency: measured.consistency,
+      }).map(([name, metrics]) => [name, rounded(metrics)]),
+    ),
     classifications: measured.taxonomy.classifications,
-    verification: { ground_truth_source: verification.groundTruthSource, claims_verified: verification.claimsVerified, claims_total: verification.claimsTotal },
+    verification: {
+      ground_truth_source: verification.groundTruthSource,
+      claims_verified: verification.claimsVerified,
+      claims_total: verification.claimsTotal,
+    },
     not_measured: ['provenance'],
   };
 }

@@ -35,9 +35,17 @@ export async function runVerify(file: string, options: VerifyOptions): Promise<n
     const { issuer } = options;
     const check = await checkSignedResult(jws, result, {
       findKey: async (kid) => keys.get(kid) ?? null,
-      ...(issuer === undefined ? {} : { isIssuer: async (signedBy: string) => signedBy === issuer.replace(/\/+$/, '') }),
+      ...(issuer === undefined
+        ? {}
+        : { isIssuer: async (signedBy: string) => signedBy === issuer.replace(/\/+$/, '') }),
     });
-    process.stdout.write(options.json === true ? `${JSON.stringify(asJson(check), undefined, 2)}\n` : asText(check).map((line) => `${printable(line)}\n`).join(''));
+    process.stdout.write(
+      options.json === true
+        ? `${JSON.stringify(asJson(check), undefined, 2)}\n`
+        : asText(check)
+            .map((line) => `${printable(line)}\n`)
+            .join(''),
+    );
     return check.valid ? GENUINE : NOT_GENUINE;
   } catch (error) {
     if (!(error instanceof BadInputError || error instanceof ProblemError)) throw error;
@@ -52,15 +60,30 @@ async function readSigned(file: string): Promise<{ readonly jws: string; readonl
   if (!text.startsWith('{')) return { jws: text, result: undefined };
   const result = strictJson(bytes, file) as Json;
   const { signature } = result;
-  if (typeof signature !== 'string') throw new BadInputError(`${file}: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} shows it.`);
+  if (typeof signature !== 'string')
+    throw new BadInputError(
+      `${file}: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} shows it.`,
+    );
   return { jws: signature, result };
 }
 
 function asText({ valid, reason, claims, environment, digestMatch, keyId }: SignatureCheck): readonly string[] {
   const verdict = valid ? 'valid' : `NOT VALID: ${reason}: ${MEANINGS[reason!]}.`;
-  const signed = claims === null ? [] : [`  result      ${claims.sub}, revision ${claims.revision}`, `  signed      ${new Date(claims.iat * 1000).toISOString()} by ${claims.iss}, ${environment} data`];
-  const compared = valid ? [`  compared    ${digestMatch === null ? 'nothing: the signature came without its result' : 'the result is exactly what was signed'}`] : [];
-  const limits = valid ? ['  not known   whether a later revision exists, which the service alone can say: POST /v1/verify'] : [];
+  const signed =
+    claims === null
+      ? []
+      : [
+          `  result      ${claims.sub}, revision ${claims.revision}`,
+          `  signed      ${new Date(claims.iat * 1000).toISOString()} by ${claims.iss}, ${environment} data`,
+        ];
+  const compared = valid
+    ? [
+        `  compared    ${digestMatch === null ? 'nothing: the signature came without its result' : 'the result is exactly what was signed'}`,
+      ]
+    : [];
+  const limits = valid
+    ? ['  not known   whether a later revision exists, which the service alone can say: POST /v1/verify']
+    : [];
   return [verdict, ...signed, ...(keyId === null ? [] : [`  key         ${keyId}`]), ...compared, ...limits];
 }
 

@@ -6,12 +6,32 @@ import { REGIONS, type Region } from '../../schema/value-lists.ts';
 import { standardRateLimits, type RateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { TIER_TABLES, type TierTable } from '../../services/identity/limits/tiers.ts';
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
-import { baseUrl, dayFrom, flag, fraction, httpUrl, listOf, oneOf, origin, postgresUrl, rateLimits, trustWeights, wholeNumber } from './config-values.ts';
+import {
+  baseUrl,
+  dayFrom,
+  flag,
+  fraction,
+  httpUrl,
+  listOf,
+  oneOf,
+  origin,
+  postgresUrl,
+  rateLimits,
+  trustWeights,
+  wholeNumber,
+} from './config-values.ts';
 import { mostConnections, openFilesLimit, usualConnections } from './open-files.ts';
 import { type TrustWeights } from '../../schema/trust-envelope.ts';
 import { DEFAULT_TRUST_WEIGHTS } from '../../services/trust/weights.ts';
 
-export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
+export const ROLES = [
+  'all',
+  'gateway',
+  'subgraph:attribution',
+  'subgraph:agents',
+  'subgraph:billing',
+  'worker',
+] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Where a deployment lies that does not say so. */
@@ -44,13 +64,22 @@ export interface Config {
   };
   /** Signs the principals that the gateway passes to the subgraphs. Role `all` needs none. */
   readonly internalSecret: string | undefined;
-  /** Keys the lookup values of API keys; the same in every process, and never changed. Role `all` makes its own when unset. */
+  /**
+   * Keys the lookup values of API keys; the same in every process, and never changed. Role `all` makes its own when
+   * unset.
+   */
   readonly keyPepper: string | undefined;
-  /** Seals what must be kept secret at rest, such as signing keys and answers to idempotency keys; the same in every worker, gateway and agents subgraph. Role `all` makes its own when unset. */
+  /**
+   * Seals what must be kept secret at rest, such as signing keys and answers to idempotency keys; the same in every
+   * worker, gateway and agents subgraph. Role `all` makes its own when unset.
+   */
   readonly keyEncryptionKey: string | undefined;
   /** Age at which a signing key is replaced by the next; 0 leaves that to people. */
   readonly signingKeyDays: number;
-  /** Where the signed heads of the audit log go: a file that only grows, shared by those who sign and those who verify. Role `all` keeps it in its data directory when unset. */
+  /**
+   * Where the signed heads of the audit log go: a file that only grows, shared by those who sign and those who verify.
+   * Role `all` keeps it in its data directory when unset.
+   */
   readonly auditHeadsFile: string | undefined;
   /** Holds entries of the audit log that left the database; `audit-archive` in the data directory when unset. */
   readonly auditArchiveDir: string | undefined;
@@ -65,7 +94,9 @@ export interface Config {
   /** The dates that rows of uploads may have: from a UTC day, `YYYY-MM-DD`, to so many hours ahead of the upload. */
   readonly rowsEarliestDay: string;
   readonly rowsMaxAheadHours: number;
-  /** Bytes of the stores' disk that are kept free: with fewer, whatever stores anything is refused; 0 watches no disk. */
+  /**
+   * Bytes of the stores' disk that are kept free: with fewer, whatever stores anything is refused; 0 watches no disk.
+   */
   readonly diskReserveBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
@@ -77,7 +108,9 @@ export interface Config {
   readonly tierTable: TierTable;
   /** How often each class of callers may call. */
   readonly rateLimits: RateLimits;
-  /** Web pages of other origins that may speak to the service: none, `*` for any, or `https://app.example` and so on. */
+  /**
+   * Web pages of other origins that may speak to the service: none, `*` for any, or `https://app.example` and so on.
+   */
   readonly corsOrigins: readonly string[];
   /** Dated API versions that are answered no more once their sunset has passed. */
   readonly retiredApiVersions: readonly string[];
@@ -167,9 +200,25 @@ const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'D
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
 const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
   all: [],
-  gateway: ['DATABASE_URL', 'CLICKHOUSE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY'],
+  gateway: [
+    'DATABASE_URL',
+    'CLICKHOUSE_URL',
+    'SUBGRAPH_ATTRIBUTION_URL',
+    'SUBGRAPH_AGENTS_URL',
+    'SUBGRAPH_BILLING_URL',
+    'INTERNAL_SECRET',
+    'KEY_PEPPER',
+    'KEY_ENCRYPTION_KEY',
+  ],
   'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
-  'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY', 'AUDIT_HEADS_FILE'],
+  'subgraph:agents': [
+    'DATABASE_URL',
+    'CLICKHOUSE_URL',
+    'INTERNAL_SECRET',
+    'KEY_PEPPER',
+    'KEY_ENCRYPTION_KEY',
+    'AUDIT_HEADS_FILE',
+  ],
   'subgraph:billing': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
   worker: ['DATABASE_URL', 'CLICKHOUSE_URL', 'KEY_ENCRYPTION_KEY', 'AUDIT_HEADS_FILE'],
 };
@@ -182,13 +231,22 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) {
-    const firstIssues = new Map(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue.message]));
-    throw new ConfigError([...firstIssues].toReversed().map(([variable, expected]) => `${variable}=${shown(variable, given[variable])}: expected ${expected}`).join('\n'));
+    const firstIssues = new Map(
+      parsed.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue.message]),
+    );
+    throw new ConfigError(
+      [...firstIssues]
+        .toReversed()
+        .map(([variable, expected]) => `${variable}=${shown(variable, given[variable])}: expected ${expected}`)
+        .join('\n'),
+    );
   }
   const environment = parsed.data;
   const missing = NEEDED_BY_ROLE[environment.LIFTGRAPH_ROLE].filter((variable) => environment[variable] === undefined);
   if (missing.length > 0) {
-    throw new ConfigError(missing.map((variable) => `${variable} is not set: role ${environment.LIFTGRAPH_ROLE} needs it`).join('\n'));
+    throw new ConfigError(
+      missing.map((variable) => `${variable} is not set: role ${environment.LIFTGRAPH_ROLE} needs it`).join('\n'),
+    );
   }
   refuseHalfTls(environment);
   refuseTooManyConnections(environment);
@@ -197,8 +255,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
 /** @throws ConfigError */
 function refuseHalfTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key, PUBLIC_BASE_URL: address }: Environment): void {
-  if ((cert === undefined) !== (key === undefined)) throw new ConfigError(`${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is not set: HTTPS needs the certificate and its key`);
-  if (cert !== undefined && address?.startsWith('http:') === true) throw new ConfigError(`PUBLIC_BASE_URL=${address}: expected an address that begins with https, since TLS_CERT_FILE is set`);
+  if ((cert === undefined) !== (key === undefined))
+    throw new ConfigError(
+      `${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is not set: HTTPS needs the certificate and its key`,
+    );
+  if (cert !== undefined && address?.startsWith('http:') === true)
+    throw new ConfigError(
+      `PUBLIC_BASE_URL=${address}: expected an address that begins with https, since TLS_CERT_FILE is set`,
+    );
 }
 
 /** Where connections take the last file, nothing else can be opened. @throws ConfigError */
@@ -220,7 +284,9 @@ function toConfig(environment: Environment): Config {
     role: environment.LIFTGRAPH_ROLE,
     host: environment.HOST,
     port: environment.PORT,
-    publicBaseUrl: environment.PUBLIC_BASE_URL ?? `${environment.TLS_CERT_FILE === undefined ? 'http' : 'https'}://127.0.0.1:${environment.PORT}/v1`,
+    publicBaseUrl:
+      environment.PUBLIC_BASE_URL ??
+      `${environment.TLS_CERT_FILE === undefined ? 'http' : 'https'}://127.0.0.1:${environment.PORT}/v1`,
     sandboxBaseUrl: environment.SANDBOX_BASE_URL,
     dataDir: resolve(environment.LIFTGRAPH_DATA_DIR),
     databaseUrl: environment.DATABASE_URL,
@@ -271,5 +337,7 @@ function shown(variable: string, value: string | undefined): string {
   if (value === undefined) return '';
   if (SECRET_VARIABLES.has(variable)) return '(hidden)';
   // What is not a proper URL may still carry a password somewhere.
-  return URL_VARIABLES.has(variable) && !(URL.canParse(value) && new URL(value).host !== '') ? '(hidden, not a URL)' : withoutPassword(value);
+  return URL_VARIABLES.has(variable) && !(URL.canParse(value) && new URL(value).host !== '')
+    ? '(hidden, not a URL)'
+    : withoutPassword(value);
 }

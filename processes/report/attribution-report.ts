@@ -62,7 +62,10 @@ export interface ReportedCampaign {
   readonly roas: number | null;
 }
 
-/** How far the figures can be trusted, as far as that can be known without a service: nobody keeps the files or their source. */
+/**
+ * How far the figures can be trusted, as far as that can be known without a service: nobody keeps the files or their
+ * source.
+ */
 export interface ReportedTrust {
   /** Of what was measured, in [0, 1]; 0 is perfect trust. */
   readonly hrei_score: number;
@@ -70,7 +73,11 @@ export interface ReportedTrust {
   /** Score and metrics of each component that was measured. */
   readonly components: Readonly<Record<string, unknown>>;
   readonly classifications: readonly string[];
-  readonly verification: { readonly ground_truth_source: string; readonly claims_verified: number; readonly claims_total: number };
+  readonly verification: {
+    readonly ground_truth_source: string;
+    readonly claims_verified: number;
+    readonly claims_total: number;
+  };
   readonly not_measured: readonly string[];
 }
 

@@ -14,10 +14,37 @@ export function campaignTable(report: AttributionReport): Markup | null {
   const listed = campaigns.slice(0, MAX_LISTED);
   const beyond = campaigns.length - listed.length;
   return html`<h2>Campaigns</h2>
-<p class="note">The credit of a channel, divided among its campaigns: ${listed.length} with the most${beyond > 0 ? html`, and ${format.count(beyond)} more in the JSON` : null}.</p>
-<div class="scroll"><table>
-<thead><tr><th scope="col">campaign</th><th scope="col">channel</th><th scope="col">spend</th><th scope="col">touches</th><th scope="col">last click</th><th scope="col">${report.model}</th><th scope="col">ROAS</th></tr></thead>
-<tbody>${listed.map((each) => html`
-<tr><th scope="row">${each.campaign ?? '(no campaign)'}</th><td>${each.channel}</td><td>${format.amount(each.spend)}</td><td>${format.count(each.touches)}</td><td>${format.amount(each.lastclick_revenue)}</td><td>${format.amount(each.attributed_revenue)}</td><td>${each.roas === null ? '–' : format.multiple(each.roas)}</td></tr>`)}
-</tbody></table></div>`;
+    <p class="note">
+      The credit of a channel, divided among its campaigns: ${listed.length} with the
+      most${beyond > 0 ? html`, and ${format.count(beyond)} more in the JSON` : null}.
+    </p>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">campaign</th>
+            <th scope="col">channel</th>
+            <th scope="col">spend</th>
+            <th scope="col">touches</th>
+            <th scope="col">last click</th>
+            <th scope="col">${report.model}</th>
+            <th scope="col">ROAS</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${listed.map(
+            (each) =>
+              html` <tr>
+                <th scope="row">${each.campaign ?? '(no campaign)'}</th>
+                <td>${each.channel}</td>
+                <td>${format.amount(each.spend)}</td>
+                <td>${format.count(each.touches)}</td>
+                <td>${format.amount(each.lastclick_revenue)}</td>
+                <td>${format.amount(each.attributed_revenue)}</td>
+                <td>${each.roas === null ? '–' : format.multiple(each.roas)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
 }

@@ -21,7 +21,9 @@ export function paidChannels(report: AttributionReport): readonly ReportedChanne
 
 /** Unpaid channels; ordered like the paid ones. */
 export function baselineChannels(report: AttributionReport): readonly ReportedChannel[] {
-  return report.channel_impact.filter((channel) => channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue || (a.channel < b.channel ? -1 : 1));
+  return report.channel_impact
+    .filter((channel) => channel.is_baseline)
+    .toSorted((a, b) => b.attributed_revenue - a.attributed_revenue || (a.channel < b.channel ? -1 : 1));
 }
 
 /**
@@ -52,10 +54,26 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
   };
   return [
     ...paid.map(channelRow),
-    { kind: 'marketing', label: 'all marketing', ...marketing, interval: null, roas: spend > 0 ? marketing.credited / spend : null, confidence: report.confidence },
+    {
+      kind: 'marketing',
+      label: 'all marketing',
+      ...marketing,
+      interval: null,
+      roas: spend > 0 ? marketing.credited / spend : null,
+      confidence: report.confidence,
+    },
     ...named,
     ...(credited && Math.abs(rest.credited) < 0.005 && Math.abs(rest.lastClick) < 0.005 ? [] : [rest]),
-    { kind: 'total', label: 'total', spend, lastClick: report.revenue, credited: report.revenue, interval: null, roas: null, confidence: null },
+    {
+      kind: 'total',
+      label: 'total',
+      spend,
+      lastClick: report.revenue,
+      credited: report.revenue,
+      interval: null,
+      roas: null,
+      confidence: null,
+    },
   ];
 }
 

@@ -19,22 +19,52 @@ export function findings(report: AttributionReport): readonly string[] {
   const losing = paid.filter((channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend);
   // What a path model credits is not an effect, however sure it is.
   const estimatesEffects = report.model === 'causal' || report.model === 'prav';
-  const uncertain = paid.filter((channel) => estimatesEffects && channel.confidence_interval !== null && channel.confidence_interval.lower <= 0 && channel.attributed_revenue > 0);
+  const uncertain = paid.filter(
+    (channel) =>
+      estimatesEffects &&
+      channel.confidence_interval !== null &&
+      channel.confidence_interval.lower <= 0 &&
+      channel.attributed_revenue > 0,
+  );
   const said: string[] = [];
   if (hidden !== undefined && hidden.delta_r > 0) {
-    said.push(`Last click hides ${hidden.channel} the most: it shows ${format.money(hidden.lastclick_revenue)} of ${format.money(hidden.attributed_revenue)}.`);
+    said.push(
+      `Last click hides ${hidden.channel} the most: it shows ${format.money(hidden.lastclick_revenue)} of ` +
+        `${format.money(hidden.attributed_revenue)}.`,
+    );
   }
   if (praised !== undefined && praised.delta_r < 0) {
-    const anyway = isIncremental(report) ? ' Most of the difference would have been bought anyway, or was earned by another channel.' : '';
-    said.push(`Last click praises ${praised.channel} too much: it shows ${format.money(praised.lastclick_revenue)}, this model credits ${format.money(praised.attributed_revenue)}.${anyway}`);
+    const anyway = isIncremental(report)
+      ? ' Most of the difference would have been bought anyway, or was earned by another channel.'
+      : '';
+    said.push(
+      `Last click praises ${praised.channel} too much: it shows ${format.money(praised.lastclick_revenue)}, this ` +
+        `model credits ${format.money(praised.attributed_revenue)}.${anyway}`,
+    );
   }
-  if (losing.length > 0) said.push(`Below break-even: ${names(losing)}. ${losing.length === 1 ? 'It earns' : 'They earn'} back less revenue than ${losing.length === 1 ? 'it costs' : 'they cost'}.`);
+  if (losing.length > 0)
+    said.push(
+      `Below break-even: ${names(losing)}. ${losing.length === 1 ? 'It earns' : 'They earn'} back less revenue than ` +
+        `${losing.length === 1 ? 'it costs' : 'they cost'}.`,
+    );
   if (uncertain.length > 0) {
     const all = uncertain.length === paid.length && paid.length > 1;
-    said.push(`${all ? 'The intervals of all channels reach' : uncertain.length > 1 ? `The intervals of ${names(uncertain)} reach` : `The interval of ${names(uncertain)} reaches`} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test or more data would tell.`);
+    said.push(
+      `${all ? 'The intervals of all channels reach' : uncertain.length > 1 ? `The intervals of ${names(uncertain)} reach` : `The interval of ${names(uncertain)} reaches`} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test or more data would tell.`,
+    );
   }
-  for (const { channel, method, incremental_revenue: measured, standard_error: error, model_incremental_revenue_before: before, model_incremental_revenue_after: after } of report.diagnostics.experiments) {
-    said.push(`A ${method} experiment says that ${channel} added ${format.money(measured)} ± ${format.money(error)} here; the model alone credited ${format.money(before)}, together they say ${format.money(after)}.`);
+  for (const {
+    channel,
+    method,
+    incremental_revenue: measured,
+    standard_error: error,
+    model_incremental_revenue_before: before,
+    model_incremental_revenue_after: after,
+  } of report.diagnostics.experiments) {
+    said.push(
+      `A ${method} experiment says that ${channel} added ${format.money(measured)} ± ${format.money(error)} here; ` +
+        `the model alone credited ${format.money(before)}, together they say ${format.money(after)}.`,
+    );
   }
   return said;
 }
@@ -43,6 +73,9 @@ function names(channels: readonly ReportedChannel[]): string {
   return channels.map((channel) => channel.channel).join(', ');
 }
 
-function largest(channels: readonly ReportedChannel[], by: (channel: ReportedChannel) => number): ReportedChannel | undefined {
+function largest(
+  channels: readonly ReportedChannel[],
+  by: (channel: ReportedChannel) => number,
+): ReportedChannel | undefined {
   return channels.toSorted((a, b) => by(b) - by(a))[0];
 }

@@ -8,7 +8,14 @@ import { paidChannels } from './credit-rows.ts';
 import { isIncremental } from './findings.ts';
 import { html, Markup } from './html.ts';
 import { numberFormat } from './number-format.ts';
-import { creditTable, headlineSection, methodologySection, readingGuide, rulesTable, warningsSection } from './report-sections.ts';
+import {
+  creditTable,
+  headlineSection,
+  methodologySection,
+  readingGuide,
+  rulesTable,
+  warningsSection,
+} from './report-sections.ts';
 import { REPORT_STYLE } from './report-style.ts';
 
 /** Channels drawn in a chart; the table lists all. */
@@ -22,42 +29,78 @@ export function htmlReport(report: AttributionReport, subject: string): string {
   const format = numberFormat(report.currency);
   const paid = paidChannels(report);
   const drawn = paid.slice(0, MAX_DRAWN);
-  const beyond = paid.length > drawn.length ? ` The ${paid.length - drawn.length} smallest channels are in the table only.` : '';
-  const figure = (svg: string, caption: string): Markup => html`<figure>${new Markup(svg)}<figcaption>${caption}${beyond}</figcaption></figure>`;
-  const intervals = drawn.some((channel) => channel.confidence_interval !== null) ? ` Whiskers: ${format.percent(report.confidence_level)} interval; an arrow where it goes on beyond the plot.` : '';
+  const beyond =
+    paid.length > drawn.length ? ` The ${paid.length - drawn.length} smallest channels are in the table only.` : '';
+  const figure = (svg: string, caption: string): Markup =>
+    html`<figure>
+      ${new Markup(svg)}
+      <figcaption>${caption}${beyond}</figcaption>
+    </figure>`;
+  const intervals = drawn.some((channel) => channel.confidence_interval !== null)
+    ? ` Whiskers: ${format.percent(report.confidence_level)} interval; an arrow where it goes on beyond the plot.`
+    : '';
 
   const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${report.model} attribution · ${subject} · ${report.date_range.join(' to ')}</title>
-<style>${new Markup(REPORT_STYLE)}</style>
-</head>
-<body><main>
-<header><h1>What your marketing ${isIncremental(report) ? 'caused' : 'is credited with'}</h1>
-<p>${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}</p></header>
-${headlineSection(report)}
-${warningsSection(report)}
-${drawn.length === 0 ? null : html`<h2>Revenue per channel</h2>
-<p class="note">What the ${report.model} model credits, beside what last click shows.</p>
-${figure(creditChart(drawn, report.model, format), `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`)}`}
-${creditTable(report)}
-${timeSection(report, drawn)}
-${drawn.some((channel) => channel.spend > 0) ? html`<h2>Spend and return</h2>
-<p class="note">Above the solid line a channel earns back more revenue than it costs.</p>
-${figure(spendChart(drawn, report.model, format), 'The number beside a name is its ROAS. Channels without spend are left out.')}` : null}
-${drawn.length === 0 || Object.keys(report.model_breakdown).length === 0 ? null : html`<h2>Do the models agree?</h2>
-<p class="note">Marks close together: whichever model you trust, the channel's share is about the same. Marks far apart: look at the interval before you move budget.</p>
-${figure(agreementChart(drawn, report.model_breakdown, report.model), 'Share of the revenue credited to paid channels, by model. Bars: the published result.')}`}
-${campaignTable(report)}
-${rulesTable(report)}
-${readingGuide(report)}
-${methodologySection(report)}
-<footer>Liftgraph · computed ${report.created_at} in ${format.count(report.diagnostics.elapsed_ms)} ms</footer>
-</main></body></html>
-`;
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
+        <title>${report.model} attribution · ${subject} · ${report.date_range.join(' to ')}</title>
+        <style>
+          ${new Markup(REPORT_STYLE)}
+        </style>
+      </head>
+      <body>
+        <main>
+          <header>
+            <h1>What your marketing ${isIncremental(report) ? 'caused' : 'is credited with'}</h1>
+            <p>
+              ${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}
+            </p>
+          </header>
+          ${headlineSection(report)} ${warningsSection(report)}
+          ${
+            drawn.length === 0
+              ? null
+              : html`<h2>Revenue per channel</h2>
+                  <p class="note">What the ${report.model} model credits, beside what last click shows.</p>
+                  ${figure(
+                    creditChart(drawn, report.model, format),
+                    `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`,
+                  )}`
+          }
+          ${creditTable(report)} ${timeSection(report, drawn)}
+          ${
+            drawn.some((channel) => channel.spend > 0)
+              ? html`<h2>Spend and return</h2>
+                  <p class="note">Above the solid line a channel earns back more revenue than it costs.</p>
+                  ${figure(
+                    spendChart(drawn, report.model, format),
+                    'The number beside a name is its ROAS. Channels without spend are left out.',
+                  )}`
+              : null
+          }
+          ${
+            drawn.length === 0 || Object.keys(report.model_breakdown).length === 0
+              ? null
+              : html`<h2>Do the models agree?</h2>
+                  <p class="note">
+                    Marks close together: whichever model you trust, the channel's share is about the same. Marks far
+                    apart: look at the interval before you move budget.
+                  </p>
+                  ${figure(
+                    agreementChart(drawn, report.model_breakdown, report.model),
+                    'Share of the revenue credited to paid channels, by model. Bars: the published result.',
+                  )}`
+          }
+          ${campaignTable(report)} ${rulesTable(report)} ${readingGuide(report)} ${methodologySection(report)}
+          <footer>
+            Liftgraph · computed ${report.created_at} in ${format.count(report.diagnostics.elapsed_ms)} ms
+          </footer>
+        </main>
+      </body>
+    </html> `;
   return page.text;
 }
 
@@ -67,8 +110,16 @@ function timeSection(report: AttributionReport, drawn: readonly ReportedChannel[
   if (periods.length < 2 || drawn.length === 0) return null;
   const partial = periods.some((period) => period.partial) ? ' Periods with an asterisk are cut by the range.' : '';
   return html`<h2>Credit over time</h2>
-<p class="note">The ${report.model} credit of the paid channels, by the ${isIncremental(report) ? 'touches that earned it' : 'orders that it was earned with'}.</p>
-<figure>${new Markup(timeChart(periods, drawn, numberFormat(report.currency)))}<figcaption>One bar per ${PERIOD_NAMES[report.granularity ?? ''] ?? 'period'}, by its first day (UTC).${partial}</figcaption></figure>`;
+    <p class="note">
+      The ${report.model} credit of the paid channels, by the
+      ${isIncremental(report) ? 'touches that earned it' : 'orders that it was earned with'}.
+    </p>
+    <figure>
+      ${new Markup(timeChart(periods, drawn, numberFormat(report.currency)))}
+      <figcaption>
+        One bar per ${PERIOD_NAMES[report.granularity ?? ''] ?? 'period'}, by its first day (UTC).${partial}
+      </figcaption>
+    </figure>`;
 }
 
 const PERIOD_NAMES: Readonly<Record<string, string>> = { daily: 'day', weekly: 'week', monthly: 'month' };

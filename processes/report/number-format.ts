@@ -1,4 +1,7 @@
-/** How figures are written in a report. `en-US` digits whatever the host's locale, so that a report reads the same everywhere. */
+/**
+ * How figures are written in a report. `en-US` digits whatever the host's locale, so that a report reads the same
+ * everywhere.
+ */
 export interface NumberFormat {
   /** `1,234.56` */
   amount(value: number): string;
@@ -17,7 +20,9 @@ export interface NumberFormat {
 export function numberFormat(currency: string): NumberFormat {
   const isCode = /^[A-Z]{3}$/.test(currency);
   const inCurrency = (options: Intl.NumberFormatOptions): ((value: number) => string) => {
-    const format = plain(isCode ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...options } : options);
+    const format = plain(
+      isCode ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...options } : options,
+    );
     return (value) => (isCode ? format.format(value) : `${format.format(value)} ${currency}`);
   };
   const amount = plain({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -27,7 +32,8 @@ export function numberFormat(currency: string): NumberFormat {
   return {
     amount: (value) => amount.format(tidy(value)),
     money: (value) => inCurrency({ maximumFractionDigits: 0 })(tidy(value)),
-    shortMoney: (value) => inCurrency({ notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 })(tidy(value)),
+    shortMoney: (value) =>
+      inCurrency({ notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 })(tidy(value)),
     percent: (share) => `${percent.format(tidy(100 * share))} %`,
     multiple: (ratio) => `${multiple.format(tidy(ratio))}×`,
     count: (value) => count.format(tidy(value)),

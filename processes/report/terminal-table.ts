@@ -35,11 +35,19 @@ export function terminalTable(report: AttributionReport, { width, colours }: Tab
   widths[0] = Math.max(MIN_LABEL, Math.min(widths[0]!, width - others));
 
   const line = (cells: readonly string[]): string =>
-    cells.map((text, index) => align(truncate(text, widths[index]!), widths[index]!, columns[index]!.at)).join(gap).trimEnd();
+    cells
+      .map((text, index) => align(truncate(text, widths[index]!), widths[index]!, columns[index]!.at))
+      .join(gap)
+      .trimEnd();
   const rule = paint.faint('─'.repeat(Math.min(width, widths[0] + others)));
   const body = rows.flatMap((row, index) => {
     const text = line(columns.map((column) => column.cell(row)));
-    const painted = row.kind === 'marketing' || row.kind === 'total' ? paint.bold(text) : row.kind === 'baseline' ? paint.faint(text) : text;
+    const painted =
+      row.kind === 'marketing' || row.kind === 'total'
+        ? paint.bold(text)
+        : row.kind === 'baseline'
+          ? paint.faint(text)
+          : text;
     return row.kind !== 'channel' && rows[index - 1]?.kind === 'channel' ? [rule, painted] : [painted];
   });
 
@@ -63,11 +71,18 @@ function columnsOf(report: AttributionReport): readonly Column[] {
     { title: 'last click', at: 'end', sacrifice: 1, cell: (row) => format.amount(row.lastClick) },
     { title: `${report.model} revenue`, at: 'end', sacrifice: 0, cell: (row) => format.amount(row.credited) },
     {
-      title: `${format.percent(report.confidence_level)} interval`, at: 'end', sacrifice: 4,
+      title: `${format.percent(report.confidence_level)} interval`,
+      at: 'end',
+      sacrifice: 4,
       cell: (row) => orDash(row.interval, ({ lower, upper }) => `${format.count(lower)} … ${format.count(upper)}`),
     },
     { title: 'ROAS', at: 'end', sacrifice: 3, cell: (row) => orDash(row.roas, (roas) => roas.toFixed(2)) },
-    { title: 'confidence', at: 'end', sacrifice: 5, cell: (row) => orDash(row.confidence, (confidence) => confidence.toFixed(2)) },
+    {
+      title: 'confidence',
+      at: 'end',
+      sacrifice: 5,
+      cell: (row) => orDash(row.confidence, (confidence) => confidence.toFixed(2)),
+    },
   ];
 }
 
@@ -76,10 +91,20 @@ function orDash<Value>(value: Value | null, print: (value: Value) => string): st
 }
 
 function widthOf(columns: readonly Column[], rows: readonly CreditRow[], gap: string): number {
-  return columns.slice(1).reduce((sum, column) => sum + gap.length + Math.max(...[column.title, ...rows.map(column.cell)].map(displayWidth)), MIN_LABEL);
+  return columns
+    .slice(1)
+    .reduce(
+      (sum, column) => sum + gap.length + Math.max(...[column.title, ...rows.map(column.cell)].map(displayWidth)),
+      MIN_LABEL,
+    );
 }
 
-function fittingColumns(all: readonly Column[], rows: readonly CreditRow[], gap: string, width: number): readonly Column[] {
+function fittingColumns(
+  all: readonly Column[],
+  rows: readonly CreditRow[],
+  gap: string,
+  width: number,
+): readonly Column[] {
   let columns = all;
   while (widthOf(columns, rows, gap) > width) {
     const least = Math.max(...columns.map((column) => column.sacrifice));
@@ -92,20 +117,30 @@ function fittingColumns(all: readonly Column[], rows: readonly CreditRow[], gap:
 function headline(report: AttributionReport): string {
   const format = numberFormat(report.currency);
   return [
-    `${report.model} attribution`, report.date_range.join(' to '), report.currency,
-    `${format.count(report.conversions)} orders`, `${format.count(report.diagnostics.touches)} touches`, `lookback ${report.lookback_window_days} days`,
-  ].map(printable).join(' · ');
+    `${report.model} attribution`,
+    report.date_range.join(' to '),
+    report.currency,
+    `${format.count(report.conversions)} orders`,
+    `${format.count(report.diagnostics.touches)} touches`,
+    `lookback ${report.lookback_window_days} days`,
+  ]
+    .map(printable)
+    .join(' · ');
 }
 
 function summary(report: AttributionReport, width: number, paint: Painter): readonly string[] {
   const format = numberFormat(report.currency);
   const cents = (value: number): string => `${format.amount(value / 100)} ${printable(report.currency)}`;
   const interval = deltaRInterval(report);
-  const range = interval === null ? '' : ` (${format.percent(report.confidence_level)} interval ${cents(interval[0])} to ${cents(interval[1])})`;
+  const range =
+    interval === null
+      ? ''
+      : ` (${format.percent(report.confidence_level)} interval ${cents(interval[0])} to ${cents(interval[1])})`;
   return [
     paint.bold(`Delta_R ${cents(report.delta_r_cents)}`),
     ...wrap(
-      `Recovered revenue: the channels that last click under-credits earned ${cents(report.revenue_causal_cents)}, of which last click showed ${cents(report.revenue_lastclick_cents)}${range}.`,
+      `Recovered revenue: the channels that last click under-credits earned ${cents(report.revenue_causal_cents)}, ` +
+        `of which last click showed ${cents(report.revenue_lastclick_cents)}${range}.`,
       width,
     ),
     ...baselineNote(report, width),
@@ -117,19 +152,34 @@ function summary(report: AttributionReport, width: number, paint: Painter): read
 function trustNote({ trust }: AttributionReport, width: number): readonly string[] {
   if (trust === undefined) return [];
   const { claims_verified: verified, claims_total: total } = trust.verification;
-  const found = trust.classifications.length === 0 ? '' : ` Flagged: ${trust.classifications.join(', ').replaceAll('_', ' ')}.`;
-  return wrap(`Trust: risk ${trust.hrei_score.toFixed(2)} of 1 (${trust.risk_level}); ${verified} of ${total} figures confirmed a second way.${found} Not judged: where the files come from.`, width);
+  const found =
+    trust.classifications.length === 0 ? '' : ` Flagged: ${trust.classifications.join(', ').replaceAll('_', ' ')}.`;
+  return wrap(
+    `Trust: risk ${trust.hrei_score.toFixed(2)} of 1 (${trust.risk_level}); ${verified} of ${total} figures ` +
+      `confirmed a second way.${found} Not judged: where the files come from.`,
+    width,
+  );
 }
 
 function baselineNote(report: AttributionReport, width: number): readonly string[] {
   const names = baselineChannels(report).map((channel) => printable(channel.channel));
   if (names.length === 0) return [];
-  return wrap(isIncremental(report) ? `Baseline: what was bought without marketing. Unpaid visits: ${names.join(', ')}.` : `Credit is shared out among all touches before an order, caused or not. Unpaid visits: ${names.join(', ')}.`, width);
+  return wrap(
+    isIncremental(report)
+      ? `Baseline: what was bought without marketing. Unpaid visits: ${names.join(', ')}.`
+      : `Credit is shared out among all touches before an order, caused or not. Unpaid visits: ${names.join(', ')}.`,
+    width,
+  );
 }
 
 function warnings(report: AttributionReport, width: number, paint: Painter): readonly string[] {
   if (report.diagnostics.warnings.length === 0) return [];
-  return ['', ...report.diagnostics.warnings.flatMap((warning) => wrap(`! ${printable(warning)}`, width).map((text, index) => paint.warning(index === 0 ? text : `  ${text}`)))];
+  return [
+    '',
+    ...report.diagnostics.warnings.flatMap((warning) =>
+      wrap(`! ${printable(warning)}`, width).map((text, index) => paint.warning(index === 0 ? text : `  ${text}`)),
+    ),
+  ];
 }
 
 type Painter = Readonly<Record<'bold' | 'faint' | 'warning', (text: string) => string>>;

@@ -1,6 +1,7 @@
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** East Asian wide and full-width letters, and pictographs: two cells each (Unicode Standard Annex 11). */
-const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF01-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u;
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF01-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u;
 const INVISIBLE = /^[\p{Mark}\p{Format}]+$/u;
 
 /** Cells that a text takes on a terminal. */
@@ -15,7 +16,10 @@ export function displayWidth(text: string): number {
  * direction overrides become `·`, so that a channel's name can neither colour nor forge the output.
  */
 export function printable(text: string): string {
-  return text.replace(/[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '·');
+  return text.replace(
+    /[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu,
+    '·',
+  );
 }
 
 /** Cuts to `cells`, with an ellipsis where something is lost. */

@@ -28,7 +28,11 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     for (const step of undo.toReversed()) await step();
   };
   const isEmbedded = config.databaseUrl === undefined || config.clickhouseUrl === undefined;
-  const disk = new DiskWatch({ folders: isEmbedded ? [config.dataDir] : [], reserveBytes: config.diskReserveBytes, logger });
+  const disk = new DiskWatch({
+    folders: isEmbedded ? [config.dataDir] : [],
+    reserveBytes: config.diskReserveBytes,
+    logger,
+  });
   try {
     const directory = holdDataDirectory(config.dataDir, clock);
     undo.push(() => Promise.resolve(directory.release()));
@@ -41,7 +45,15 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     undo.push(() => disk.stop());
     await migrate({ ownerUrl: stores.database.ownerUrl, owners: MIGRATION_OWNERS });
     const registry = processRegistry({ version: packageVersion(), role: config.role });
-    const backing = await openBackingServices({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger, registry, disk });
+    const backing = await openBackingServices({
+      config,
+      database: stores.database,
+      clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' },
+      applicationName: 'liftgraph',
+      logger,
+      registry,
+      disk,
+    });
     undo.push(() => backing.close());
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET));
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
@@ -49,7 +61,15 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const outgoing = openOutgoing(config);
     undo.push(() => outgoing.close());
     const [subgraphs, worker] = await Promise.all([
-      buildSubgraphs({ backing, keyPepper, keyEncryptionKey, outgoing, auditPlaces: auditPlaces(config), clock, config }),
+      buildSubgraphs({
+        backing,
+        keyPepper,
+        keyEncryptionKey,
+        outgoing,
+        auditPlaces: auditPlaces(config),
+        clock,
+        config,
+      }),
       startWorker({ backing, config, keyEncryptionKey, outgoing, logger, clock }),
     ]);
     undo.push(() => worker.close());
@@ -62,7 +82,12 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       subgraphs,
       ingestRecords: localRecords(backing.database, recordsPort({ backing, clock }).receiveRecords),
       exportAttribution: localExports(backing),
-      health: healthOf({ backing, pool: worker.pool, ...(isEmbedded ? { disk } : {}), uptimeSeconds: () => process.uptime() }),
+      health: healthOf({
+        backing,
+        pool: worker.pool,
+        ...(isEmbedded ? { disk } : {}),
+        uptimeSeconds: () => process.uptime(),
+      }),
       registry,
       logger,
       clock,

@@ -17,7 +17,13 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
   const backing = await openExternalServices(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
   const publicServer = await openPublicServer({
-    ...admissionServices({ backing, config, keyPepper: Buffer.from(config.keyPepper!), keyEncryptionKey: config.keyEncryptionKey!, logger }),
+    ...admissionServices({
+      backing,
+      config,
+      keyPepper: Buffer.from(config.keyPepper!),
+      keyEncryptionKey: config.keyEncryptionKey!,
+      logger,
+    }),
     config,
     subgraphs: remoteSubgraphs(config.subgraphUrls),
     internalSecret: config.internalSecret!,
@@ -29,7 +35,10 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     clock,
   });
   return {
-    welcome: [`Liftgraph gateway is up at ${config.tlsCertFile === undefined ? 'http' : 'https'}://${config.host}:${publicServer.port}`],
+    welcome: [
+      `Liftgraph gateway is up at ` +
+        `${config.tlsCertFile === undefined ? 'http' : 'https'}://${config.host}:${publicServer.port}`,
+    ],
     async stop(announceMs) {
       await publicServer.stop(announceMs);
       await backing.close();

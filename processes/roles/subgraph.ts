@@ -25,11 +25,29 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const outgoing = openOutgoing(config);
   // The agents subgraph alone seals anything, and does not start without the key.
   const keyEncryptionKey = config.keyEncryptionKey ?? '';
-  const subgraph = await buildNamedSubgraph(name, { backing, keyPepper, keyEncryptionKey, outgoing, auditPlaces: auditPlaces(config), clock, config });
+  const subgraph = await buildNamedSubgraph(name, {
+    backing,
+    keyPepper,
+    keyEncryptionKey,
+    outgoing,
+    auditPlaces: auditPlaces(config),
+    clock,
+    config,
+  });
   // What GraphQL cannot carry: uploads and downloads.
-  const streams = name === 'attribution' ? { ...serveRecords(localRecords(backing.database, recordsPort({ backing, clock }).receiveRecords)), ...serveExports(localExports(backing)) } : undefined;
+  const streams =
+    name === 'attribution'
+      ? {
+          ...serveRecords(localRecords(backing.database, recordsPort({ backing, clock }).receiveRecords)),
+          ...serveExports(localExports(backing)),
+        }
+      : undefined;
   const requests = new RequestMetrics(backing.registry, [METRICS_PATH, SUBGRAPH_PATH, ...Object.keys(streams ?? {})]);
-  const door = new MetricsDoor({ registry: backing.registry, token: config.metricsToken, publicBaseUrl: config.publicBaseUrl });
+  const door = new MetricsDoor({
+    registry: backing.registry,
+    token: config.metricsToken,
+    publicBaseUrl: config.publicBaseUrl,
+  });
   const server = await startSubgraphServer({
     subgraph,
     tokens,

@@ -12,11 +12,20 @@ import { openExternalServices } from '../external-services.ts';
 import type { Running } from '../running.ts';
 import { startWorker } from '../worker.ts';
 
-/** A worker as a process of its own: takes jobs, answers nobody but those who ask for its metrics, where it is told to. */
+/**
+ * A worker as a process of its own: takes jobs, answers nobody but those who ask for its metrics, where it is told to.
+ */
 export async function startWorkerRole(config: Config, logger: Logger): Promise<Running> {
   const backing = await openExternalServices(config, logger);
   const outgoing = openOutgoing(config);
-  const worker = await startWorker({ backing, config, keyEncryptionKey: config.keyEncryptionKey!, outgoing, logger, clock: () => new Date() });
+  const worker = await startWorker({
+    backing,
+    config,
+    keyEncryptionKey: config.keyEncryptionKey!,
+    outgoing,
+    logger,
+    clock: () => new Date(),
+  });
   const { metricsPort } = config;
   const metrics = metricsPort === undefined ? undefined : await serveMetrics(config, metricsPort, backing);
   return {

@@ -28,7 +28,10 @@ export interface RefusedEntry {
 export function bootstrapPage(refused: RefusedEntry | null): string {
   const field = (name: 'token' | 'email' | 'name', attributes: string) => {
     const isWrong = refused?.field === name;
-    return `<input id="${name}" name="${name}" ${attributes} aria-describedby="${name}-hint${isWrong ? ' fault' : ''}"${isWrong ? ' aria-invalid="true"' : ''}>`;
+    return (
+      `<input id="${name}" name="${name}" ${attributes} ` +
+      `aria-describedby="${name}-hint${isWrong ? ' fault' : ''}"${isWrong ? ' aria-invalid="true"' : ''}>`
+    );
   };
   return document(
     'The first account · Liftgraph',

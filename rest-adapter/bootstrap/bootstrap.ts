@@ -14,7 +14,15 @@ const METHODS = ['GET', 'HEAD', 'POST'];
  * Serves the page that makes the first account. The form carries the token itself, so there is nothing that a foreign
  * page could ride on. The returned function says whether it answered; without `firstAccount` it never does.
  */
-export function createBootstrap({ firstAccount, admission, config, logger, newRequestId }: Pick<Door, 'firstAccount' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (http: Context) => Promise<boolean> {
+export function createBootstrap({
+  firstAccount,
+  admission,
+  config,
+  logger,
+  newRequestId,
+}: Pick<Door, 'firstAccount' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (
+  http: Context,
+) => Promise<boolean> {
   async function take(http: Context, accounts: FirstAccount, requestId: string): Promise<void> {
     const origin = originOf(http.req, config.trustedProxyHops);
     let entered = { token: '', email: '', name: '' };
@@ -28,7 +36,14 @@ export function createBootstrap({ firstAccount, admission, config, logger, newRe
       logger.info({ requestId, accountId: opened.accountId }, 'the first account was made');
       showForm(http, 201, firstAccountPage(opened, config.publicBaseUrl));
     } catch (error) {
-      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Try again, and look into the log if it persists.', { cause: error });
+      const problem =
+        error instanceof ProblemError
+          ? error
+          : new ProblemError(
+              'internal_error',
+              'Something went wrong on our side. Try again, and look into the log if it persists.',
+              { cause: error },
+            );
       const { status, code, retryAfterS } = problem.problem;
       if (status >= 500) logger.error({ err: error, requestId }, 'the first account could not be made');
       else logger.warn({ requestId, clientAddress: origin.clientAddress, code }, 'the first account was refused');
@@ -45,7 +60,11 @@ export function createBootstrap({ firstAccount, admission, config, logger, newRe
     else if (METHODS.includes(http.method)) showForm(http, 200, bootstrapPage(null));
     else {
       http.set('Allow', METHODS.join(', '));
-      showForm(http, 405, bootstrapPage({ email: '', name: '', message: 'This address takes GET and POST.', field: null }));
+      showForm(
+        http,
+        405,
+        bootstrapPage({ email: '', name: '', message: 'This address takes GET and POST.', field: null }),
+      );
     }
     return true;
   };

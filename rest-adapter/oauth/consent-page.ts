@@ -56,5 +56,9 @@ ${fault === null ? '' : `<p class="fault" role="alert" id="fault">${escape(fault
 
 /** Tells what is wrong with a request that must not be answered anywhere else. */
 export function refusalPage(message: string): string {
-  return document('Not possible · Liftgraph', `<h1>This link does not work</h1>\n<p class="fault" role="alert">${escape(message)}</p>`, STYLE);
+  return document(
+    'Not possible · Liftgraph',
+    `<h1>This link does not work</h1>\n<p class="fault" role="alert">${escape(message)}</p>`,
+    STYLE,
+  );
 }

@@ -17,20 +17,34 @@ export const CONSENT_PATH = '/v1/oauth/authorize';
  * Serves the authorization endpoint (RFC 6749 §3.1): GET asks the resource owner, POST takes the answer. The request
  * stays in the query and is judged anew each time; the key comes in the body of a form alone.
  */
-export function createConsent({ oauth, admission, config, logger, newRequestId }: Pick<Door, 'oauth' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (http: Context) => Promise<void> {
+export function createConsent({
+  oauth,
+  admission,
+  config,
+  logger,
+  newRequestId,
+}: Pick<Door, 'oauth' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (http: Context) => Promise<void> {
   const { authorizations } = oauth;
 
   async function answer(http: Context): Promise<void> {
-    const arrival = { requestId: newRequestId(), origin: originOf(http.req, config.trustedProxyHops), onSandboxHost: isSandboxHost(config.sandboxBaseUrl, http.get('Host')) };
+    const arrival = {
+      requestId: newRequestId(),
+      origin: originOf(http.req, config.trustedProxyHops),
+      onSandboxHost: isSandboxHost(config.sandboxBaseUrl, http.get('Host')),
+    };
     http.set('X-Request-Id', arrival.requestId);
     const query = new URLSearchParams(http.querystring);
-    await tellWindows(http, admission.countStranger('oauth', clientSubject(query.get('client_id'), arrival.origin.clientAddress), arrival));
+    await tellWindows(
+      http,
+      admission.countStranger('oauth', clientSubject(query.get('client_id'), arrival.origin.clientAddress), arrival),
+    );
     const examination = await authorizations.examine(query);
     if (examination.outcome === 'refused') return show(http, 400, refusalPage(examination.message), null);
     if (examination.outcome === 'redirected') return redirect(http, examination.location);
     const { request } = examination;
     if (http.method !== 'POST') return ask(http, 200, request, null);
-    // There is no session that another site could ride on, but it could post a key of its own, and so bind the application to the wrong account.
+    // There is no session that another site could ride on, but it could post a key of its own, and so bind the
+    // application to the wrong account.
     assertOwnForm(http, 'Go back to the application and start again.');
     const form = await readForm(http, config.bodyTimeoutMs);
     if (form.get('decision') !== 'allow') return redirect(http, authorizations.deny(request));
@@ -53,7 +67,14 @@ export function createConsent({ oauth, admission, config, logger, newRequestId }
     try {
       await answer(http);
     } catch (error) {
-      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Go back to the application and try again.', { cause: error });
+      const problem =
+        error instanceof ProblemError
+          ? error
+          : new ProblemError(
+              'internal_error',
+              'Something went wrong on our side. Go back to the application and try again.',
+              { cause: error },
+            );
       const { status, retryAfterS } = problem.problem;
       if (status >= 500) logger.error({ err: error }, 'an authorization request failed');
       if (status === 429 || status === 503) http.set('Retry-After', String(retryAfterS ?? 5));
@@ -80,8 +101,19 @@ function redirect(http: Context, location: string): void {
   http.status = 302;
 }
 
-/** Neither the key nor the code may stay behind, in a cache or in the next page's referrer. Beside that, what every answer below the base URL tells. */
-const PRIVATE = { 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', 'Cache-Control': 'no-store', Pragma: 'no-cache', 'Referrer-Policy': 'no-referrer', 'X-Content-Type-Options': 'nosniff' } as const;
+/**
+ * Neither the key nor the code may stay behind, in a cache or in the next page's referrer. Beside that, what every
+ * answer below the base URL tells.
+ */
+const PRIVATE = {
+  'SVC-API-Version': CURRENT_VERSION,
+  'SVC-HREI-Score': '0.00',
+  'SVC-HREI-Risk': 'minimal',
+  'Cache-Control': 'no-store',
+  Pragma: 'no-cache',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
 
 /** Written for whoever pasted the key; the doors' own messages speak of headers. */
 function keyFault(error: ProblemError): string {
@@ -89,7 +121,9 @@ function keyFault(error: ProblemError): string {
     case 'expired_api_key':
       return 'This key was revoked or has expired. Use another one.';
     case 'invalid_api_key':
-      return error.problem.param === undefined ? error.message : 'There is no such key. A secret key reads svc_live_sk_ or svc_test_sk_ and 24 letters or digits.';
+      return error.problem.param === undefined
+        ? error.message
+        : 'There is no such key. A secret key reads svc_live_sk_ or svc_test_sk_ and 24 letters or digits.';
     default:
       return error.message;
   }

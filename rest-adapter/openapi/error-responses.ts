@@ -4,9 +4,17 @@ import { problemsOf } from '../pipeline.ts';
 import { audienceOf, headersOf, refusalHeaders, uncountedHeaders } from './headers.ts';
 
 /** Refusals that say when to come back. */
-const PASSING: ReadonlySet<ProblemType> = new Set<ProblemType>(['rate_limit_exceeded', 'service_unavailable', 'idempotency_in_progress']);
+const PASSING: ReadonlySet<ProblemType> = new Set<ProblemType>([
+  'rate_limit_exceeded',
+  'service_unavailable',
+  'idempotency_in_progress',
+]);
 /** Refusals of a call before it is counted, beside 503 at times. */
-const UNCOUNTED: ReadonlySet<ProblemType> = new Set<ProblemType>(['unsupported_api_version', 'invalid_api_key', 'expired_api_key']);
+const UNCOUNTED: ReadonlySet<ProblemType> = new Set<ProblemType>([
+  'unsupported_api_version',
+  'invalid_api_key',
+  'expired_api_key',
+]);
 
 /** Schemas of what errors look like, in the two ways of the contract and in that of OAuth. */
 export interface ErrorSchemas {
@@ -15,7 +23,10 @@ export interface ErrorSchemas {
   readonly oauthError: Json;
 }
 
-/** The refusals of all operations. Many share theirs, so each stands once among the components, and operations refer to it. */
+/**
+ * The refusals of all operations. Many share theirs, so each stands once among the components, and operations refer to
+ * it.
+ */
 export class ErrorResponses {
   /** By name: who is refused, the status and the types. */
   readonly responses: Record<string, Json> = {};
@@ -29,10 +40,15 @@ export class ErrorResponses {
   of(operation: Operation): Json {
     const byStatus = new Map<number, ProblemType[]>();
     for (const type of new Set([...problemsOf(operation.kind), ...operation.problems])) {
-      const status = type === 'validation_error' ? (operation.badBodyStatus ?? PROBLEM_TYPES[type].status) : PROBLEM_TYPES[type].status;
+      const status =
+        type === 'validation_error'
+          ? (operation.badBodyStatus ?? PROBLEM_TYPES[type].status)
+          : PROBLEM_TYPES[type].status;
       byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
     }
-    return Object.fromEntries([...byStatus].map(([status, types]) => [status, this.#reference(operation, status, types)]));
+    return Object.fromEntries(
+      [...byStatus].map(([status, types]) => [status, this.#reference(operation, status, types)]),
+    );
   }
 
   #reference(operation: Operation, status: number, types: readonly ProblemType[]): Json {
@@ -47,7 +63,10 @@ export class ErrorResponses {
     const challenge = status === 401 || types.includes('insufficient_permissions');
     return {
       description: types.map((type) => `\`${type}\`: ${PROBLEM_TYPES[type].title}`).join('; '),
-      headers: { ...headers, ...refusalHeaders({ 'Retry-After': types.some((type) => PASSING.has(type)), 'WWW-Authenticate': challenge }) },
+      headers: {
+        ...headers,
+        ...refusalHeaders({ 'Retry-After': types.some((type) => PASSING.has(type)), 'WWW-Authenticate': challenge }),
+      },
       content: {
         // Forms are answered as RFC 6749 has it.
         'application/json': { schema: operation.kind === 'oauth' ? { anyOf: [error, oauthError] } : error },

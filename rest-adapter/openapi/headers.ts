@@ -32,7 +32,9 @@ const REFUSAL_HEADERS = {
 const HEADERS = { ...COMMON_HEADERS, ...RATE_HEADERS, ...CALLER_HEADERS, ...REFUSAL_HEADERS };
 
 /** The headers that responses refer to. */
-export const HEADER_COMPONENTS: Json = Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]));
+export const HEADER_COMPONENTS: Json = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+);
 
 /** What an operation counts its calls by. */
 export type Audience = 'callers' | 'strangers' | 'anyone';
@@ -46,7 +48,11 @@ export function audienceOf({ action, strangerLimit }: Operation): Audience {
 /** The headers of an operation's answers, but for those of its own. */
 export function headersOf(operation: Operation): Json {
   const audience = audienceOf(operation);
-  return referred({ ...COMMON_HEADERS, ...(audience === 'anyone' ? {} : RATE_HEADERS), ...(audience === 'callers' ? CALLER_HEADERS : {}) });
+  return referred({
+    ...COMMON_HEADERS,
+    ...(audience === 'anyone' ? {} : RATE_HEADERS),
+    ...(audience === 'callers' ? CALLER_HEADERS : {}),
+  });
 }
 
 /** The headers of a refusal before anybody knows who is calling. */

@@ -16,13 +16,22 @@ const EXAMPLE_ID = exampleAttribution['id'] as string;
 
 const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
 
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true').default(false).meta({ openapi: { type: 'boolean', default: false } });
-const eventId = z.string().regex(/^\d{1,9}$/, 'must be the id of an event: a whole number').transform(Number).optional();
+const flag = z
+  .enum(['true', 'false'])
+  .transform((value) => value === 'true')
+  .default(false)
+  .meta({ openapi: { type: 'boolean', default: false } });
+const eventId = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be the id of an event: a whole number')
+  .transform(Number)
+  .optional();
 
-const include = z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] });
-const request = restForm(newAttribution)
-  .extend({ include })
-  .meta({ id: 'AttributionRequest' });
+const include = z
+  .array(z.enum(RESULT_SECTIONS))
+  .optional()
+  .meta({ default: ['time_series', 'model_breakdown', 'comparison'] });
+const request = restForm(newAttribution).extend({ include }).meta({ id: 'AttributionRequest' });
 
 /** Which sections the documents fetch; without `include` a single analysis comes whole. */
 const sections = (include: Include): Json => sectionVariables(attributions.sections, include, true);
@@ -45,15 +54,25 @@ export const attributionOperations = [
     action: 'attribution:run',
     document: 'RunAttribution',
     summary: 'Run an analysis',
-    description: 'Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, channel_result, then result or error.',
+    description:
+      'Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as ' +
+      'it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, ' +
+      'channel_result, ' +
+      'then result or error.',
     querySchema: z.object({ stream: flag }),
-    headerSchema: z.object({ prefer: z.string().optional().meta({ description: 'wait=N (0 to 60 seconds), respond-async (RFC 7240)' }) }),
+    headerSchema: z.object({
+      prefer: z.string().optional().meta({ description: 'wait=N (0 to 60 seconds), respond-async (RFC 7240)' }),
+    }),
     bodySchema: request,
     success: {
       status: 200,
       description: 'The analysis, finished or not',
       schema: attributionResult,
-      headers: { Location: 'Where an unfinished analysis can be read', 'Retry-After': 'Seconds to wait before reading it', 'Preference-Applied': 'Which preferences were honoured' },
+      headers: {
+        Location: 'Where an unfinished analysis can be read',
+        'Retry-After': 'Seconds to wait before reading it',
+        'Preference-Applied': 'Which preferences were honoured',
+      },
     },
     problems: ['resource_not_found', 'data_source_unavailable'],
     job: attributionJob,
@@ -62,7 +81,14 @@ export const attributionOperations = [
       return { input: fromRest(newAttribution, body), ...sections(named && [...named, 'diagnostics']) };
     },
     present: (data) => presentAttribution(objectAt(data, 'run_attribution', 'attribution')),
-    example: { body: { data_source_id: exampleAttribution['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'causal' }, response: exampleAttribution },
+    example: {
+      body: {
+        data_source_id: exampleAttribution['data_source_id'],
+        date_range: ['2026-01-01', '2026-01-31'],
+        model: 'causal',
+      },
+      response: exampleAttribution,
+    },
   }),
   ...operationsOf(attributions, {
     listAttributions: {
@@ -102,10 +128,21 @@ export const attributionOperations = [
     document: 'Attribution',
     summary: 'Download an analysis',
     description:
-      'A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a text that a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows. Level paths shows journeys, which auditors of a workspace may not read.',
+      'A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as ' +
+      'stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a text that ' +
+      'a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows. Level paths shows ' +
+      'journeys, which auditors of a workspace may not read.',
     pathSchema: idPath,
-    querySchema: z.object({ format: z.enum(EXPORT_FORMATS).default('csv'), level: z.enum(EXPORT_LEVELS).default('channels') }),
-    success: { status: 200, description: 'The file', schema: null, headers: { 'Content-Disposition': 'attachment, with a name for the file' } },
+    querySchema: z.object({
+      format: z.enum(EXPORT_FORMATS).default('csv'),
+      level: z.enum(EXPORT_LEVELS).default('channels'),
+    }),
+    success: {
+      status: 200,
+      description: 'The file',
+      schema: null,
+      headers: { 'Content-Disposition': 'attachment, with a name for the file' },
+    },
     problems: ['resource_not_found', 'conflict', 'data_source_unavailable'],
     variables: ({ path }) => ({ id: path.id, ...sections([]) }),
     present: (data) => presentAttribution(objectAt(data, 'attribution')),
@@ -120,10 +157,22 @@ export const attributionOperations = [
     action: 'attribution:read',
     document: 'AttributionProgress',
     summary: 'Watch an analysis',
-    description: 'Server-sent events from behind the last event that was seen. After the result was seen the answer is 204, which stops a browser from reconnecting. Closing the stream never cancels the analysis.',
+    description:
+      'Server-sent events from behind the last event that was seen. After the result was seen the answer is 204, ' +
+      'which stops a browser from reconnecting. Closing the stream never cancels the analysis.',
     pathSchema: idPath,
-    querySchema: z.object({ last_event_id: eventId.meta({ description: 'As Last-Event-ID, for clients that cannot set headers', openapi: { type: 'integer', minimum: 0 } }) }),
-    headerSchema: z.object({ 'last-event-id': eventId.meta({ description: 'Id of the last event that was seen', openapi: { type: 'integer', minimum: 0 } }) }),
+    querySchema: z.object({
+      last_event_id: eventId.meta({
+        description: 'As Last-Event-ID, for clients that cannot set headers',
+        openapi: { type: 'integer', minimum: 0 },
+      }),
+    }),
+    headerSchema: z.object({
+      'last-event-id': eventId.meta({
+        description: 'Id of the last event that was seen',
+        openapi: { type: 'integer', minimum: 0 },
+      }),
+    }),
     success: { status: 200, description: 'The event stream', schema: null },
     problems: ['resource_not_found'],
     job: attributionJob,

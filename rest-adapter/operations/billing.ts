@@ -27,7 +27,11 @@ export const billingOperations = operationsOf(plans, {
       return { plans: all.slice(from, from + asked.per_page), meta: presentMeta(asked, all.length), trust };
     },
     example: {
-      response: { plans: [plans.example], meta: { page: 1, per_page: 20, total: 1, total_pages: 1 }, trust: exampleTrust(1) },
+      response: {
+        plans: [plans.example],
+        meta: { page: 1, per_page: 20, total: 1, total_pages: 1 },
+        trust: exampleTrust(1),
+      },
     },
   },
 });

@@ -11,7 +11,10 @@ const position = z
   .transform(Number)
   .pipe(z.int().max(MOST_EVENTS))
   .optional();
-const ofPosition = (description: string) => ({ description, openapi: { type: 'integer', minimum: 0, maximum: MOST_EVENTS } });
+const ofPosition = (description: string) => ({
+  description,
+  openapi: { type: 'integer', minimum: 0, maximum: MOST_EVENTS },
+});
 
 /** `types=a,b`, also repeated. */
 const types = z
@@ -19,7 +22,10 @@ const types = z
   .transform((value) => [value].flat().flatMap((list) => list.split(',')))
   .pipe(z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length))
   .optional()
-  .meta({ description: 'Only these; all that the scopes of the key may read when left out', openapi: { type: 'array', items: { type: 'string', enum: EVENT_TYPES } } });
+  .meta({
+    description: 'Only these; all that the scopes of the key may read when left out',
+    openapi: { type: 'array', items: { type: 'string', enum: EVENT_TYPES } },
+  });
 
 export const eventOperations = [
   operation({
@@ -32,9 +38,23 @@ export const eventOperations = [
     document: 'Events',
     summary: 'Follow what happens',
     description:
-      'Server-sent events without an end: everything that webhooks tell, in the order in which it was committed, each in the shape of its JSON Schema. The id that comes first says where the stream begins; whoever comes back with the last id misses nothing and sees nothing twice. A type that is asked for needs the scope that reads its resources; without types the stream leaves out what the key may not read.',
-    querySchema: z.object({ after: position.meta(ofPosition('Id of the last event that was seen, for clients that cannot set headers; 0 for all that are kept. Without it and Last-Event-ID the stream begins now')), types }),
-    headerSchema: z.object({ 'last-event-id': position.meta(ofPosition('Id of the last event that was seen; counts before after')) }),
+      'Server-sent events without an end: everything that webhooks tell, in the order in which it was committed, ' +
+      'each in the shape of its JSON Schema. The id that comes first says where the stream begins; whoever comes ' +
+      'back with ' +
+      'the last id misses nothing and sees nothing twice. A type that is asked for needs the scope that reads its ' +
+      'resources; without types the stream leaves out what the key may not read.',
+    querySchema: z.object({
+      after: position.meta(
+        ofPosition(
+          'Id of the last event that was seen, for clients that cannot set headers; 0 for all that are kept. Without ' +
+            'it and Last-Event-ID the stream begins now',
+        ),
+      ),
+      types,
+    }),
+    headerSchema: z.object({
+      'last-event-id': position.meta(ofPosition('Id of the last event that was seen; counts before after')),
+    }),
     success: { status: 200, description: 'The event stream', schema: null },
     problems: ['insufficient_permissions'],
     variables: ({ query, headers }) => given({ after: headers['last-event-id'] ?? query.after, types: query.types }),

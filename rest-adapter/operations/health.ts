@@ -12,15 +12,28 @@ export const healthOperations = [
     action: null,
     document: null,
     summary: 'Ask whether the service is up',
-    description: 'Answers without a key. 503 when something is down that every request needs. `degraded` when it is slow, or when the disk is nearly full: reads go on then, and changes are refused.',
+    description:
+      'Answers without a key. 503 when something is down that every request needs. `degraded` when it is slow, or ' +
+      'when the disk is nearly full: reads go on then, and changes are refused.',
     success: { status: 200, description: 'It is up', schema: healthReport },
     problems: [],
     variables: () => ({}),
     present: (data) => data,
     example: {
       response: {
-        status: 'ok', version: '1.0.0', api_version: '2026-02-01', environment: 'live', time: '2026-02-01T09:30:00.000Z', uptime_seconds: 86_400,
-        checks: { database: { status: 'ok', latency_ms: 2 }, columnar_store: { status: 'ok', latency_ms: 3 }, queue: { status: 'ok', queue_depth: 0 }, compute_pool: { status: 'ok', threads: 8, queue_depth: 0 }, disk: { status: 'ok' } },
+        status: 'ok',
+        version: '1.0.0',
+        api_version: '2026-02-01',
+        environment: 'live',
+        time: '2026-02-01T09:30:00.000Z',
+        uptime_seconds: 86_400,
+        checks: {
+          database: { status: 'ok', latency_ms: 2 },
+          columnar_store: { status: 'ok', latency_ms: 3 },
+          queue: { status: 'ok', queue_depth: 0 },
+          compute_pool: { status: 'ok', threads: 8, queue_depth: 0 },
+          disk: { status: 'ok' },
+        },
         trust: exampleTrust(1),
       },
     },

@@ -1,4 +1,8 @@
-import { exampleVerification, resultVerification, verificationRequest } from '../../schema/contract/result-verification.ts';
+import {
+  exampleVerification,
+  resultVerification,
+  verificationRequest,
+} from '../../schema/contract/result-verification.ts';
 import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
 import { inOrder, objectAt } from '../members.ts';
 import { operation } from '../operation.ts';
@@ -18,7 +22,9 @@ export const verificationOperations = [
     strangerLimit: 'anonymous',
     document: 'VerifyResult',
     summary: 'Check a signed result',
-    description: 'Needs no key. A wrong signature is an answer: valid is false and reason says why. The same can be checked without this service, with the keys at /.well-known/jwks.json.',
+    description:
+      'Needs no key. A wrong signature is an answer: valid is false and reason says why. The same can be checked ' +
+      'without this service, with the keys at /.well-known/jwks.json.',
     bodySchema: restForm(verificationRequest),
     success: { status: 200, description: 'What came of the check', schema: answer },
     problems: [],

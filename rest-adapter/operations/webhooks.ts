@@ -50,11 +50,13 @@ export const webhookOperations = [
     deleteWebhook: {
       representation: {
         description: 'It is gone, with Prefer: return=representation',
-        schema: z.object({
-          id: z.uuid(),
-          deleted: z.literal(true),
-          trust: trustEnvelope,
-        }).meta({ id: 'DeletedWebhook' }),
+        schema: z
+          .object({
+            id: z.uuid(),
+            deleted: z.literal(true),
+            trust: trustEnvelope,
+          })
+          .meta({ id: 'DeletedWebhook' }),
         present: (data) => objectAt(data, 'delete_webhook'),
         example: { id: webhooks.example.id, deleted: true, trust: exampleTrust(1) },
       },

@@ -18,12 +18,27 @@ const additional = {
 
 /** The contract's Error structure (interface specification §2) with its additive members. */
 export const errorBody = z
-  .object({ error: z.object({ type: problemType, message: z.string(), request_id: z.string(), doc_url: z.url(), ...additional }) })
+  .object({
+    error: z.object({
+      type: problemType,
+      message: z.string(),
+      request_id: z.string(),
+      doc_url: z.url(),
+      ...additional,
+    }),
+  })
   .meta({ id: 'Error', description: 'What every answer outside 2xx carries.' });
 
 /** The same error as RFC 9457 problem details, sent where `application/problem+json` is preferred. */
 export const problemBody = z
-  .object({ type: z.url(), title: z.string(), status: z.int(), detail: z.string(), instance: z.string(), ...additional })
+  .object({
+    type: z.url(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    ...additional,
+  })
   .meta({ id: 'Problem', description: 'The Error as RFC 9457 problem details.' });
 
 /** What forms of OAuth clients are answered with (RFC 6749 §5.2). */

@@ -16,7 +16,10 @@ export interface HealthCheck {
   readonly refusesWork?: true;
 }
 
-/** What the port behind GET /health reports. Names of checks are snake_case: database, columnar_store, queue, compute_pool, disk. */
+/**
+ * What the port behind GET /health reports. Names of checks are snake_case: database, columnar_store, queue,
+ * compute_pool, disk.
+ */
 export interface HealthReport {
   readonly status: CheckStatus;
   /** Of the software. */

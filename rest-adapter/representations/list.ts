@@ -12,7 +12,9 @@ export const meta = z
   .meta({ id: 'Meta', description: 'Where this page stands in the list.' });
 
 function queryIntegerOr(fallback: number, least: number, most: number, description: string) {
-  return queryInteger(least, most, description).default(fallback).meta({ description, openapi: { type: 'integer', minimum: least, maximum: most, default: fallback } });
+  return queryInteger(least, most, description)
+    .default(fallback)
+    .meta({ description, openapi: { type: 'integer', minimum: least, maximum: most, default: fallback } });
 }
 
 /** `page` and `per_page`, for rows to add their filters to. */
@@ -29,10 +31,17 @@ export interface PageRequest {
 
 /** Refines a query schema that has `page` and `per_page`. */
 export function withinReach<Query extends z.ZodObject>(query: Query): Query {
-  return query.refine((value) => isWithinReach(value['page'], value['per_page'], MAX_PER_PAGE), { path: ['page'], message: 'page × per_page must not pass 100 000', params: { code: 'page_out_of_reach' } });
+  return query.refine((value) => isWithinReach(value['page'], value['per_page'], MAX_PER_PAGE), {
+    path: ['page'],
+    message: 'page × per_page must not pass 100 000',
+    params: { code: 'page_out_of_reach' },
+  });
 }
 
-/** Whether a page lies within reach. True also where a part is wrong by itself: that is reported as such, not for the product. */
+/**
+ * Whether a page lies within reach. True also where a part is wrong by itself: that is reported as such, not for the
+ * product.
+ */
 export function isWithinReach(page: unknown, perPage: unknown, mostPerPage: number): boolean {
   return !isUpTo(page, MAX_REACH) || !isUpTo(perPage, mostPerPage) || page * perPage <= MAX_REACH;
 }

@@ -21,7 +21,10 @@ export function presentTrust(envelope: TrustEnvelope): Json {
 
 function snakeMembers(value: object): Json {
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [snakeCase(name), typeof member === 'object' && member !== null && !Array.isArray(member) ? snakeMembers(member as object) : member]),
+    Object.entries(value).map(([name, member]) => [
+      snakeCase(name),
+      typeof member === 'object' && member !== null && !Array.isArray(member) ? snakeMembers(member as object) : member,
+    ]),
   );
 }
 

@@ -22,13 +22,21 @@ export const answerTokenRequest: Step = {
     const asked = operation.variables(call.request);
     const answer = operation.tokenEndpoint === 'revoke' ? await revoke(call, asked) : await exchange(call, asked);
     const trust = presentTrust(recordEnvelope(1, door.clock(), call.apiVersion));
-    call.answer = { status: operation.success.status, body: operation.present({ ...answer, trust }, call.request, door.config.publicBaseUrl), headers: UNCACHED };
+    call.answer = {
+      status: operation.success.status,
+      body: operation.present({ ...answer, trust }, call.request, door.config.publicBaseUrl),
+      headers: UNCACHED,
+    };
   },
 };
 
 async function exchange(call: Call, { resource, ...asked }: Json): Promise<Json> {
   const { door } = call;
-  if (typeof resource === 'string' && !isResource(resource, door.config.publicBaseUrl)) throw new ProblemError('invalid_request', 'resource: is not an address of this service', { code: 'invalid_target', param: '/resource' });
+  if (typeof resource === 'string' && !isResource(resource, door.config.publicBaseUrl))
+    throw new ProblemError('invalid_request', 'resource: is not an address of this service', {
+      code: 'invalid_target',
+      param: '/resource',
+    });
   return { ...(await door.oauth.tokens.exchange(asked as unknown as TokenRequest, call.context)) };
 }
 
@@ -37,7 +45,10 @@ async function revoke({ door, context }: Call, { token }: Json): Promise<Json> {
   return {};
 }
 
-/** RFC 6749 §5.2: all that is wrong with the form of a request is `invalid_request`, an unknown grant excepted; 400 in both. */
+/**
+ * RFC 6749 §5.2: all that is wrong with the form of a request is `invalid_request`, an unknown grant excepted; 400 in
+ * both.
+ */
 function refusal(errors: readonly ProblemDetail[]): ProblemError {
   const [first] = errors;
   if (first?.code !== 'unsupported_grant_type') return problem('invalid_request', errors);

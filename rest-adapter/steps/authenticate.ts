@@ -12,12 +12,22 @@ export const authenticate: Step = {
   async run(call, next) {
     const { http, door } = call;
     const { requestId, origin } = call;
-    const arrival = { requestId, origin, authorization: http.get('Authorization') || undefined, onSandboxHost: isSandboxHost(door.config.sandboxBaseUrl, http.get('Host')) };
+    const arrival = {
+      requestId,
+      origin,
+      authorization: http.get('Authorization') || undefined,
+      onSandboxHost: isSandboxHost(door.config.sandboxBaseUrl, http.get('Host')),
+    };
     call.admitted = await tellingWindows(http, door.admission.admit(arrival), ({ windows }) => windows);
     const { pinnedVersion } = call.admitted;
-    if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '') call.apiVersion = call.resolveVersion(pinnedVersion);
+    if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '')
+      call.apiVersion = call.resolveVersion(pinnedVersion);
     const workspaceId = http.get(WORKSPACE_HEADER).trim();
-    if (workspaceId !== '') call.admitted = { ...call.admitted, principal: await door.admission.enterWorkspace(call.admitted.principal, workspaceId) };
+    if (workspaceId !== '')
+      call.admitted = {
+        ...call.admitted,
+        principal: await door.admission.enterWorkspace(call.admitted.principal, workspaceId),
+      };
     await next();
   },
 };

@@ -15,8 +15,14 @@ export const checkHealth: Step = {
     const { door } = call;
     const report = await door.health();
     if (report.status === 'down') {
-      const down = Object.entries(report.checks).filter(([, check]) => check.status === 'down').map(([name]) => name);
-      throw new ProblemError('service_unavailable', `The service is down: ${down.join(', ')}. Try again in a few seconds.`, { retryAfterS: RETRY_AFTER_S });
+      const down = Object.entries(report.checks)
+        .filter(([, check]) => check.status === 'down')
+        .map(([name]) => name);
+      throw new ProblemError(
+        'service_unavailable',
+        `The service is down: ${down.join(', ')}. Try again in a few seconds.`,
+        { retryAfterS: RETRY_AFTER_S },
+      );
     }
     const now = door.clock();
     const checks = Object.entries(report.checks);

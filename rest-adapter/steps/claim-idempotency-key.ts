@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Taken } from '../../services/idempotency/claims.ts';
-import { claimScope, fingerprintOf, idempotencyConflict, isKept, isOfClaim, readIdempotencyKey, rightsOf, sortedQuery } from '../../services/idempotency/idempotency-key.ts';
+import {
+  claimScope,
+  fingerprintOf,
+  idempotencyConflict,
+  isKept,
+  isOfClaim,
+  readIdempotencyKey,
+  rightsOf,
+  sortedQuery,
+} from '../../services/idempotency/idempotency-key.ts';
 import type { Call, Step } from '../call.ts';
 import { problemAnswer } from '../error-answer.ts';
 import { isFinished } from '../job-progress.ts';
@@ -14,15 +23,17 @@ import { streamedDigest } from './ingest-upload.ts';
 export const KEYED_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Answers a request that was answered before as it was answered then; else lets it happen and keeps the answer, where it
- * is one to keep. What the body of a streamed upload holds is compared by its digest, once it has passed.
+ * Answers a request that was answered before as it was answered then; else lets it happen and keeps the answer, where
+ * it is one to keep. What the body of a streamed upload holds is compared by its digest, once it has passed.
  */
 export const claimIdempotencyKey: Step = {
   name: 'claim-idempotency-key',
   problems: ['invalid_request', 'idempotency_conflict', 'idempotency_in_progress'],
   async run(call, next) {
     const { http } = call;
-    const key = KEYED_METHODS.has(http.method) ? readIdempotencyKey(http.get('SVC-Idempotency-Key') || undefined, http.get('Idempotency-Key') || undefined) : undefined;
+    const key = KEYED_METHODS.has(http.method)
+      ? readIdempotencyKey(http.get('SVC-Idempotency-Key') || undefined, http.get('Idempotency-Key') || undefined)
+      : undefined;
     if (key === undefined) return next();
     const taken = await take(call, key);
     if ('answer' in taken) {
@@ -45,13 +56,21 @@ export const claimIdempotencyKey: Step = {
 
 function take(call: Call, key: string): Promise<Taken<KeptAnswer>> {
   const { http, door, principal, origin } = call;
-  const fingerprint = fingerprintOf({ method: http.method, path: http.path, query: sortedQuery(http.querystring), body: call.body ?? null, version: call.apiVersion, rights: rightsOf(principal) });
+  const fingerprint = fingerprintOf({
+    method: http.method,
+    path: http.path,
+    query: sortedQuery(http.querystring),
+    body: call.body ?? null,
+    version: call.apiVersion,
+    rights: rightsOf(principal),
+  });
   return door.claims.take({ scope: claimScope(principal, origin.clientAddress), key, fingerprint }, keptAnswer);
 }
 
 /** @throws ProblemError `idempotency_conflict` when the answer was given to other content than this request streams */
 async function comparable(call: Call, answer: KeptAnswer): Promise<KeptAnswer> {
-  if (answer.contentDigest !== null && answer.contentDigest !== (await streamedDigest(call))) throw idempotencyConflict();
+  if (answer.contentDigest !== null && answer.contentDigest !== (await streamedDigest(call)))
+    throw idempotencyConflict();
   return answer;
 }
 

@@ -5,7 +5,10 @@ import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import { execute } from '../graph.ts';
 import { whileAdmitted } from '../while-admitted.ts';
 
-/** Asks the graph whether there is something to download and how far it can be trusted, and the export port for the bytes. */
+/**
+ * Asks the graph whether there is something to download and how far it can be trusted, and the export port for the
+ * bytes.
+ */
 export const downloadFile: Step = {
   name: 'download-file',
   problems: [],
@@ -16,7 +19,11 @@ export const downloadFile: Step = {
     const { format, level } = request.query as { readonly format: ExportFormat; readonly level: ExportLevel };
     const over = new AbortController();
     http.res.once('close', () => over.abort());
-    const file = await door.exportAttribution(call.context, String(resource['id']), { format, level, signal: over.signal });
+    const file = await door.exportAttribution(call.context, String(resource['id']), {
+      format,
+      level,
+      signal: over.signal,
+    });
     call.answer = {
       status: operation.success.status,
       mediaType: DOWNLOAD_MEDIA_TYPES[format],

@@ -8,7 +8,9 @@ export const executeDocument: Step = {
   problems: [],
   async run(call) {
     // What reads for one reads for all who ask the same as the same at the same time.
-    call.answer = await (call.operation.method === 'GET' ? call.door.reads.join(sameness(call), call).answer : documentAnswer(call));
+    call.answer = await (call.operation.method === 'GET'
+      ? call.door.reads.join(sameness(call), call).answer
+      : documentAnswer(call));
   },
 };
 
@@ -18,7 +20,11 @@ export async function documentAnswer(call: Call): Promise<Answer> {
   const data = await execute(call, operation.document!, operation.variables(request));
   const { representation } = operation;
   if (representation !== undefined && prefersRepresentation(call.http.get('Prefer'))) {
-    return { status: 200, body: representation.present(data), headers: { 'Preference-Applied': 'return=representation' } };
+    return {
+      status: 200,
+      body: representation.present(data),
+      headers: { 'Preference-Applied': 'return=representation' },
+    };
   }
   const body = operation.present(data, request, baseUrl);
   const location = body === null ? undefined : operation.location?.(body, request);

@@ -4,7 +4,9 @@ import { answerWithEvents } from '../event-answer.ts';
 import { subscribe } from '../graph.ts';
 import type { ResumePoint, ServerSentEvent } from '../sse.ts';
 
-/** Streams what happens, without an end. The first item comes at once, so that a refusal is still an ordinary answer. */
+/**
+ * Streams what happens, without an end. The first item comes at once, so that a refusal is still an ordinary answer.
+ */
 export const followFeed: Step = {
   name: 'follow-feed',
   problems: [],
@@ -15,14 +17,26 @@ export const followFeed: Step = {
   },
 };
 
-function presented(call: Call, first: IteratorResult<Json>, items: AsyncIterator<Json>): AsyncIterator<ServerSentEvent | ResumePoint> {
+function presented(
+  call: Call,
+  first: IteratorResult<Json>,
+  items: AsyncIterator<Json>,
+): AsyncIterator<ServerSentEvent | ResumePoint> {
   let ahead: IteratorResult<Json> | null = first;
   return {
     async next() {
       const { done, value } = ahead ?? (await items.next());
       ahead = null;
       if (done === true) return { done, value: undefined };
-      return { done: false, value: inVersion(call, call.operation.present(value, call.request, call.door.config.publicBaseUrl) as unknown as ServerSentEvent | ResumePoint) };
+      return {
+        done: false,
+        value: inVersion(
+          call,
+          call.operation.present(value, call.request, call.door.config.publicBaseUrl) as unknown as
+            | ServerSentEvent
+            | ResumePoint,
+        ),
+      };
     },
     async return() {
       await items.return?.();

@@ -7,7 +7,10 @@ export const grantWishes: Step = {
   problems: ['validation_error', ...FORCIBLE_PROBLEMS],
   async run(call, next) {
     const { http } = call;
-    call.sandboxDelayMs = grantSandboxWishes(call.principal, { delay: http.get('SVC-Sandbox-Delay') || undefined, force: http.get('SVC-Sandbox-Force') || undefined });
+    call.sandboxDelayMs = grantSandboxWishes(call.principal, {
+      delay: http.get('SVC-Sandbox-Delay') || undefined,
+      force: http.get('SVC-Sandbox-Force') || undefined,
+    });
     await next();
   },
 };

@@ -25,9 +25,16 @@ export const readRows: Step = {
     const { http } = call;
     const sent = parseMediaType(http.get('Content-Type'));
     if (sent.essence === 'application/json') {
-      if (uploadEncoding(http.get('Content-Encoding')) !== 'identity' || !isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send JSON rows uncompressed and in UTF-8, or as a file.', { param: 'header:Content-Encoding' });
+      if (uploadEncoding(http.get('Content-Encoding')) !== 'identity' || !isUtf8(sent))
+        throw new ProblemError('unsupported_media_type', 'Send JSON rows uncompressed and in UTF-8, or as a file.', {
+          param: 'header:Content-Encoding',
+        });
       const { maxBytes, idleTimeoutMs } = limitsOf(call);
-      const reading = readWholeBody(http.req, { maxBytes: Math.min(MEBIBYTE, maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
+      const reading = readWholeBody(http.req, {
+        maxBytes: Math.min(MEBIBYTE, maxBytes),
+        idleTimeoutMs,
+        totalTimeoutMs: idleTimeoutMs,
+      });
       call.bodyBytes = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);
       call.body = parseJson(call.bodyBytes, MAX_ROW_MEMBERS);
     }
@@ -47,9 +54,11 @@ export const ingestUpload: Step = {
   async run(call) {
     const { operation, request, door } = call;
     const { id } = request.path as { readonly id: string };
-    const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload)).catch((error: unknown) => {
-      throw blamingBody(error);
-    });
+    const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload)).catch(
+      (error: unknown) => {
+        throw blamingBody(error);
+      },
+    );
     call.contentDigest = outcome.contentDigest ?? null;
     const body: Json = {
       ...(outcome.uploadId === undefined ? {} : { upload_id: outcome.uploadId }),
@@ -60,32 +69,51 @@ export const ingestUpload: Step = {
       warnings: outcome.warnings,
       trust: presentTrust(recordEnvelope(outcome.accepted, door.clock(), CURRENT_VERSION)),
     };
-    const headers: Record<string, string> = outcome.rejected > 0 ? { Location: `${call.baseUrl}${operation.location!(body, request)}` } : {};
+    const headers: Record<string, string> =
+      outcome.rejected > 0 ? { Location: `${call.baseUrl}${operation.location!(body, request)}` } : {};
     call.answer = { status: operation.success.status, body, headers };
   },
 };
 
-/** Where a connection has members for a file and its mapping, an upload is the file: an error about them is about the body. */
+/**
+ * Where a connection has members for a file and its mapping, an upload is the file: an error about them is about the
+ * body.
+ */
 function blamingBody(error: unknown): unknown {
-  return error instanceof ProblemError ? error.renaming((pointer) => (/^\/(content|mapping)\b/.test(pointer) ? '' : pointer)) : error;
+  return error instanceof ProblemError
+    ? error.renaming((pointer) => (/^\/(content|mapping)\b/.test(pointer) ? '' : pointer))
+    : error;
 }
 
 /** Finds the rows in the request, whichever way they were sent, and hands them on. */
 async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promise<T>): Promise<T> {
   const { http } = call;
-  if (call.bodyBytes !== undefined) return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body: jsonRows(call, call.bodyBytes) });
+  if (call.bodyBytes !== undefined)
+    return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body: jsonRows(call, call.bodyBytes) });
   const limits = limitsOf(call);
   const sent = parseMediaType(http.get('Content-Type'));
   const contentEncoding = uploadEncoding(http.get('Content-Encoding'));
 
   if (sent.essence === 'multipart/form-data') {
-    if (contentEncoding !== 'identity') throw new ProblemError('unsupported_media_type', 'Compress the file inside the form, not the form.', { param: 'header:Content-Encoding' });
+    if (contentEncoding !== 'identity')
+      throw new ProblemError('unsupported_media_type', 'Compress the file inside the form, not the form.', {
+        param: 'header:Content-Encoding',
+      });
     return firstFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) =>
-      ingest({ mediaType: uploadMediaType(file.mediaType, file.fileName), contentEncoding: file.contentEncoding, fileName: file.fileName, body: file.body }),
+      ingest({
+        mediaType: uploadMediaType(file.mediaType, file.fileName),
+        contentEncoding: file.contentEncoding,
+        fileName: file.fileName,
+        body: file.body,
+      }),
     );
   }
   const mediaType = uploadMediaType(sent.essence, '');
-  if (!isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send text/csv or application/x-ndjson in UTF-8.', { code: 'unsupported_encoding', param: 'header:Content-Type' });
+  if (!isUtf8(sent))
+    throw new ProblemError('unsupported_media_type', 'Send text/csv or application/x-ndjson in UTF-8.', {
+      code: 'unsupported_encoding',
+      param: 'header:Content-Type',
+    });
   // A port may wrap what it caught from the stream; the limit that was hit is what the client must hear.
   const guarded = remembering(whileAdmitted(call, bodyStream(http.req, limits)));
   try {
@@ -99,7 +127,10 @@ function limitsOf({ door }: Call): BodyLimits {
   return { maxBytes: door.config.uploadMaxBytes, idleTimeoutMs: door.config.bodyTimeoutMs ?? BODY_TIMEOUT_MS };
 }
 
-function remembering(source: AsyncIterable<Buffer>): { readonly body: AsyncIterable<Uint8Array>; failure(): ProblemError | undefined } {
+function remembering(source: AsyncIterable<Buffer>): {
+  readonly body: AsyncIterable<Uint8Array>;
+  failure(): ProblemError | undefined;
+} {
   let failure: ProblemError | undefined;
   async function* body(): AsyncGenerator<Uint8Array> {
     try {

@@ -8,8 +8,12 @@ export const limitClients: Step = {
   problems: ['rate_limit_exceeded'],
   async run(call, next) {
     const { http, door, body, requestId, origin } = call;
-    const clientId = typeof body === 'object' && body !== null ? (body as { readonly client_id?: unknown }).client_id : undefined;
-    await tellWindows(http, door.admission.countStranger('oauth', clientSubject(clientId, origin.clientAddress), { requestId, origin }));
+    const clientId =
+      typeof body === 'object' && body !== null ? (body as { readonly client_id?: unknown }).client_id : undefined;
+    await tellWindows(
+      http,
+      door.admission.countStranger('oauth', clientSubject(clientId, origin.clientAddress), { requestId, origin }),
+    );
     await next();
   },
 };

@@ -8,7 +8,14 @@ export const limitStrangers: Step = {
   problems: ['rate_limit_exceeded'],
   async run(call, next) {
     const { operation, http, door, requestId, origin } = call;
-    if (operation.strangerLimit !== undefined) await tellWindows(http, door.admission.countStranger(operation.strangerLimit, addressBlock(origin.clientAddress), { requestId, origin }));
+    if (operation.strangerLimit !== undefined)
+      await tellWindows(
+        http,
+        door.admission.countStranger(operation.strangerLimit, addressBlock(origin.clientAddress), {
+          requestId,
+          origin,
+        }),
+      );
     await next();
   },
 };

@@ -8,11 +8,16 @@ export const negotiateMedia: Step = {
   problems: ['not_acceptable'],
   async run(call, next) {
     const offered = answersEvents(call) ? ['text/event-stream'] : ['application/json', 'application/problem+json'];
-    if (preferredType(call.http, ...offered) === undefined) throw new ProblemError('not_acceptable', `This operation answers ${offered[0]}.`, { param: 'header:Accept' });
+    if (preferredType(call.http, ...offered) === undefined)
+      throw new ProblemError('not_acceptable', `This operation answers ${offered[0]}.`, { param: 'header:Accept' });
     await next();
   },
 };
 
 function answersEvents({ operation, http }: Call): boolean {
-  return operation.kind === 'stream' || operation.kind === 'feed' || (operation.kind === 'job' && http.query['stream'] === 'true');
+  return (
+    operation.kind === 'stream' ||
+    operation.kind === 'feed' ||
+    (operation.kind === 'job' && http.query['stream'] === 'true')
+  );
 }

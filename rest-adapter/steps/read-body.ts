@@ -15,10 +15,19 @@ export const readBody: Step = {
       const maxBytes = operation.bodyLimitBytes ?? MEBIBYTE;
       const idleTimeoutMs = door.config.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
       // A larger body may take longer in proportion: what is refused is a slow client, not a large file.
-      const reading = readJson(http.req, { maxBytes, idleTimeoutMs, totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE) });
+      const reading = readJson(http.req, {
+        maxBytes,
+        idleTimeoutMs,
+        totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE),
+      });
       call.body = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);
     }
-    if (call.body === undefined && needsBody(operation)) throw new ProblemError('invalid_request', 'This operation needs a JSON body. Send an object, as Content-Type: application/json.', { code: 'missing_body' });
+    if (call.body === undefined && needsBody(operation))
+      throw new ProblemError(
+        'invalid_request',
+        'This operation needs a JSON body. Send an object, as Content-Type: application/json.',
+        { code: 'missing_body' },
+      );
     await next();
   },
 };

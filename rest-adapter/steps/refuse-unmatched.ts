@@ -8,7 +8,12 @@ export const refuseUnmatched: Step = {
   async run(call) {
     const { http, route } = call;
     if (route.operation === null && route.failure !== undefined) throw route.failure;
-    if (route.operation === null && route.allow.length > 0) throw new ProblemError('method_not_allowed', `${http.path} takes ${route.allow.join(', ')}, not ${http.method}.`);
-    throw new ProblemError('resource_not_found', `There is nothing at ${http.path}. The operations are listed at /docs.`, { code: 'unknown_path' });
+    if (route.operation === null && route.allow.length > 0)
+      throw new ProblemError('method_not_allowed', `${http.path} takes ${route.allow.join(', ')}, not ${http.method}.`);
+    throw new ProblemError(
+      'resource_not_found',
+      `There is nothing at ${http.path}. The operations are listed at /docs.`,
+      { code: 'unknown_path' },
+    );
   },
 };

@@ -16,12 +16,19 @@ export const reportProblems: Step = {
   },
 };
 
-/** Overload and a disk that is nearly full: the log has when each begins and ends. A line for each refusal would take time and room just when they lack. */
+/**
+ * Overload and a disk that is nearly full: the log has when each begins and ends. A line for each refusal would take
+ * time and room just when they lack.
+ */
 function isRefusedByState(error: unknown): boolean {
   return error instanceof ProblemError && ['overloaded', 'disk_nearly_full'].includes(error.problem.code ?? '');
 }
 
 /** What a caller hears of an error that is none of the contract's. */
 export function masked(cause: unknown): ProblemError {
-  return new ProblemError('internal_error', 'Something went wrong on our side. Quote the request id when you report it.', { cause });
+  return new ProblemError(
+    'internal_error',
+    'Something went wrong on our side. Quote the request id when you report it.',
+    { cause },
+  );
 }

@@ -38,10 +38,19 @@ export const respond: Step = {
 /** Koa would report every client that leaves a stream as an error of the application, so the stream is piped here. */
 function writeStream({ http, logger }: Call, stream: Readable, mediaType?: string): void {
   // Proxies that buffer would hold events back.
-  http.set(mediaType === undefined ? { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' } : { 'Content-Type': mediaType });
+  http.set(
+    mediaType === undefined
+      ? {
+          'Content-Type': 'text/event-stream; charset=utf-8',
+          'Cache-Control': 'no-store, no-transform',
+          'X-Accel-Buffering': 'no',
+        }
+      : { 'Content-Type': mediaType },
+  );
   http.respond = false;
   pipeline(stream, http.res, (error) => {
-    if (error !== null && error !== undefined && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') logger.warn({ err: error }, 'a stream could not be written');
+    if (error !== null && error !== undefined && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
+      logger.warn({ err: error }, 'a stream could not be written');
   });
 }
 
@@ -61,7 +70,11 @@ function writtenBody(call: Call, answer: Answer, body: Json): WrittenBody {
   if (known !== undefined) return known;
   const json = call.inVersion(body);
   const text = JSON.stringify(json);
-  const written = { json, bytes: Buffer.from(text), tag: call.route.operation?.isResource === true && answer.status === 200 ? entityTag(text) : null };
+  const written = {
+    json,
+    bytes: Buffer.from(text),
+    tag: call.route.operation?.isResource === true && answer.status === 200 ? entityTag(text) : null,
+  };
   writtenBodies.set(answer, written);
   return written;
 }
@@ -103,7 +116,13 @@ function linksOf(call: Call, answer: Answer, json: Json | null): string {
   const meta = json === null ? undefined : metaOf(json);
   const url = `${call.baseUrl}${http.path.replace(/^\/v1/, '')}`;
   const pages = meta === undefined ? '' : pageLinks(url, new URLSearchParams(http.querystring), meta);
-  return [deprecationHeaders(call.apiVersion, rootUrl(door.config.publicBaseUrl))['Link'], answer.headers['Link'], pages].filter(Boolean).join(', ');
+  return [
+    deprecationHeaders(call.apiVersion, rootUrl(door.config.publicBaseUrl))['Link'],
+    answer.headers['Link'],
+    pages,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** Members that the clock alone moves: when the envelope was evaluated, how old the newest row is. */

@@ -35,15 +35,18 @@ export const runJob: Step = {
       body: resource,
       headers: {
         ...(applied === null ? {} : { 'Preference-Applied': applied }),
-        ...(isFinished(resource) ? {} : { Location: `${call.baseUrl}${job.resourcePath(id)}`, 'Retry-After': String(POLL_AFTER_S) }),
+        ...(isFinished(resource)
+          ? {}
+          : { Location: `${call.baseUrl}${job.resourcePath(id)}`, 'Retry-After': String(POLL_AFTER_S) }),
       },
     };
   },
 };
 
 /**
- * Waits for the job's last event, for `waitS` seconds at most, and not beyond the client's, the credential's or the server's end.
- * The history is read from its start, so that nothing is missed between the start of the job and the subscription.
+ * Waits for the job's last event, for `waitS` seconds at most, and not beyond the client's, the credential's or the
+ * server's end. The history is read from its start, so that nothing is missed between the start of the job and the
+ * subscription.
  * @throws ProblemError `expired_api_key`
  */
 async function waitForEnd(call: Call, job: Job, id: string, sections: Json, waitS: number): Promise<Json> {
@@ -59,7 +62,9 @@ async function waitForEnd(call: Call, job: Job, id: string, sections: Json, wait
   if (door.closing.aborted) giveUp();
   try {
     const events = watchJob(call, job, id, { ...sections, after: 0 });
-    for await (const event of interruptible(events, over.signal, (error) => call.logger.warn({ err: error }, 'could not end a subscription'))) {
+    for await (const event of interruptible(events, over.signal, (error) =>
+      call.logger.warn({ err: error }, 'could not end a subscription'),
+    )) {
       if (event.event === 'result') return event.data as Json;
       if (isLast(event)) break;
     }

@@ -14,14 +14,28 @@ export const validateRequest: Step = {
     const headers = parse(operation.headerSchema, http.headers, (path) => `header:${headerName(String(path[0]))}`);
     // A header that cannot be read is a malformed request, not one that fails a schema.
     if (headers.errors.length > 0) throw problem('invalid_request', headers.errors);
-    const path = parse(operation.pathSchema, route.operation === null ? {} : route.path, (path) => `path:${path.join('.')}`);
+    const path = parse(
+      operation.pathSchema,
+      route.operation === null ? {} : route.path,
+      (path) => `path:${path.join('.')}`,
+    );
     const given = queryOf(http.querystring);
     const query = parse(operation.querySchema, given, (path) => `query:${String(path[0] ?? '')}`);
     // The body of an upload is a stream; its step checks it on the way through.
     const body = parse(operation.kind === 'upload' ? undefined : operation.bodySchema, call.body, jsonPointer);
     const errors = [...path.errors, ...unstorable(given), ...toldOfRepetition(query.errors, given), ...body.errors];
-    if (errors.length > 0) throw problem('validation_error', errors, errors.length === body.errors.length ? operation.badBodyStatus : undefined);
-    call.request = { path: (path.value ?? {}) as Json, query: (query.value ?? {}) as Json, headers: (headers.value ?? {}) as Json, body: body.value };
+    if (errors.length > 0)
+      throw problem(
+        'validation_error',
+        errors,
+        errors.length === body.errors.length ? operation.badBodyStatus : undefined,
+      );
+    call.request = {
+      path: (path.value ?? {}) as Json,
+      query: (query.value ?? {}) as Json,
+      headers: (headers.value ?? {}) as Json,
+      body: body.value,
+    };
     await next();
   },
 };
@@ -29,10 +43,16 @@ export const validateRequest: Step = {
 type NamePath = (path: readonly PropertyKey[]) => string;
 
 /** Parses `input`; without a schema nothing is asked and nothing is passed on. */
-export function parse(schema: z.ZodType | undefined, input: unknown, name: NamePath): { readonly value: unknown; readonly errors: readonly ProblemDetail[] } {
+export function parse(
+  schema: z.ZodType | undefined,
+  input: unknown,
+  name: NamePath,
+): { readonly value: unknown; readonly errors: readonly ProblemDetail[] } {
   if (schema === undefined) return { value: undefined, errors: [] };
   const parsed = schema.safeParse(input, { reportInput: true, error: faultMessage });
-  return parsed.success ? { value: parsed.data, errors: [] } : { value: undefined, errors: parsed.error.issues.flatMap((issue) => details(issue, name)) };
+  return parsed.success
+    ? { value: parsed.data, errors: [] }
+    : { value: undefined, errors: parsed.error.issues.flatMap((issue) => details(issue, name)) };
 }
 
 /** RFC 6901. */
@@ -42,29 +62,54 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 
 function details(issue: z.core.$ZodIssue, name: NamePath): ProblemDetail[] {
   const param = name(issue.path);
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ param: name([...issue.path, key]), code: 'unknown_member', message: 'is not a member that is known here' }));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      param: name([...issue.path, key]),
+      code: 'unknown_member',
+      message: 'is not a member that is known here',
+    }));
   // Zod reports a missing member as one of the wrong type or value.
-  if (issue.input === undefined && issue.code !== 'custom') return [{ param, code: 'required', message: 'is required' }];
+  if (issue.input === undefined && issue.code !== 'custom')
+    return [{ param, code: 'required', message: 'is required' }];
   return [{ param, code: faultCode(issue), message: issue.message }];
 }
 
 /** The problem that lists all errors and leads with the first. */
-export function problem(type: 'validation_error' | 'invalid_request', errors: readonly ProblemDetail[], status?: number): ProblemError {
+export function problem(
+  type: 'validation_error' | 'invalid_request',
+  errors: readonly ProblemDetail[],
+  status?: number,
+): ProblemError {
   const first = errors[0]!;
-  const subject = first.param.replace(/^[a-z]+:/, '').replace(/^\//, '').replaceAll('/', '.') || 'body';
-  return new ProblemError(type, `${subject}: ${first.message}`, { code: first.code, param: first.param, errors, ...(status === undefined ? {} : { status }) });
+  const subject =
+    first.param
+      .replace(/^[a-z]+:/, '')
+      .replace(/^\//, '')
+      .replaceAll('/', '.') || 'body';
+  return new ProblemError(type, `${subject}: ${first.message}`, {
+    code: first.code,
+    param: first.param,
+    errors,
+    ...(status === undefined ? {} : { status }),
+  });
 }
 
 /** PostgreSQL stores no NUL character and takes none in a question; bodies are refused for one when they are read. */
 function unstorable(query: Readonly<Record<string, string | readonly string[]>>): ProblemDetail[] {
   return Object.entries(query)
-    .filter(([, value]) => value.includes('\0') || (typeof value !== 'string' && value.some((each) => each.includes('\0'))))
+    .filter(
+      ([, value]) => value.includes('\0') || (typeof value !== 'string' && value.some((each) => each.includes('\0'))),
+    )
     .map(([name]) => ({ param: `query:${name}`, code: 'unstorable_text', message: 'must not hold the NUL character' }));
 }
 
 /** Whoever repeats a parameter that stands for one value hears just that. */
 function toldOfRepetition(errors: readonly ProblemDetail[], given: Readonly<Record<string, unknown>>): ProblemDetail[] {
-  return errors.map((error) => (error.code === 'invalid_type' && Array.isArray(given[error.param.replace(/^query:/, '')]) ? { ...error, message: 'is given more than once' } : error));
+  return errors.map((error) =>
+    error.code === 'invalid_type' && Array.isArray(given[error.param.replace(/^query:/, '')])
+      ? { ...error, message: 'is given more than once' }
+      : error,
+  );
 }
 
 /** No operation takes nearly as many. */
@@ -77,7 +122,10 @@ function queryOf(querystring: string): Record<string, string | string[]> {
   let count = 0;
   for (const [name, value] of new URLSearchParams(querystring)) {
     count += 1;
-    if (count > MOST_PARAMETERS) throw new ProblemError('invalid_request', `The query has more than ${MOST_PARAMETERS} parameters.`, { code: 'too_many_parameters' });
+    if (count > MOST_PARAMETERS)
+      throw new ProblemError('invalid_request', `The query has more than ${MOST_PARAMETERS} parameters.`, {
+        code: 'too_many_parameters',
+      });
     const before = values.get(name);
     if (Array.isArray(before)) before.push(value);
     else values.set(name, before === undefined ? value : [before, value]);

@@ -5,11 +5,20 @@ import type { VersionChange } from './version-change.ts';
 const BROUGHT_BY = '2026-02-01';
 const BEFORE = hreiVersion('2025-11-01');
 
-/** The trust layer is called 1.1.0 since 2026-02-01; its definitions did not change. Envelopes stand at the top of a body and in the items of some lists. */
+/**
+ * The trust layer is called 1.1.0 since 2026-02-01; its definitions did not change. Envelopes stand at the top of a
+ * body and in the items of some lists.
+ */
 export const hreiVersionChange: VersionChange = {
   version: BROUGHT_BY,
   description: `trust.metadata.hrei_version is ${hreiVersion(BROUGHT_BY)}; it was ${BEFORE}`,
-  undo: (body) => Object.fromEntries(Object.entries(body).map(([name, member]) => [name, name === 'trust' ? renamed(member) : Array.isArray(member) ? member.map(undoItem) : member])),
+  undo: (body) =>
+    Object.fromEntries(
+      Object.entries(body).map(([name, member]) => [
+        name,
+        name === 'trust' ? renamed(member) : Array.isArray(member) ? member.map(undoItem) : member,
+      ]),
+    ),
 };
 
 function undoItem(item: unknown): unknown {
@@ -17,7 +26,9 @@ function undoItem(item: unknown): unknown {
 }
 
 function renamed(trust: unknown): unknown {
-  return isObject(trust) && isObject(trust['metadata']) ? { ...trust, metadata: { ...trust['metadata'], hrei_version: BEFORE } } : trust;
+  return isObject(trust) && isObject(trust['metadata'])
+    ? { ...trust, metadata: { ...trust['metadata'], hrei_version: BEFORE } }
+    : trust;
 }
 
 function isObject(value: unknown): value is Json {

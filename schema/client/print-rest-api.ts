@@ -21,14 +21,15 @@ function keepJson(responses: WrittenResponses = {}): void {
 }
 
 /**
- * The types of every operation, made from the OpenAPI document of the contract as this client speaks it: its own headers
- * left out, and answers as the JSON that it asks for.
+ * The types of every operation, made from the OpenAPI document of the contract as this client speaks it: its own
+ * headers left out, and answers as the JSON that it asks for.
  */
 export async function printRestApi(): Promise<string> {
   const document = JSON.parse(await readFile(new URL('../openapi.json', import.meta.url), 'utf8')) as OpenAPI3;
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(item as Readonly<Record<string, WrittenOperation>>)) {
-      if (operation.parameters !== undefined) operation.parameters = operation.parameters.filter(({ name }) => !OWN_HEADERS.has(name));
+      if (operation.parameters !== undefined)
+        operation.parameters = operation.parameters.filter(({ name }) => !OWN_HEADERS.has(name));
       keepJson(operation.responses);
     }
   }
@@ -37,4 +38,5 @@ export async function printRestApi(): Promise<string> {
   return `// Printed from schema/openapi.json: npm run schema\n${types}`;
 }
 
-if (process.argv[1] === import.meta.filename) await writeFile(new URL('rest-api.ts', import.meta.url), await printRestApi());
+if (process.argv[1] === import.meta.filename)
+  await writeFile(new URL('rest-api.ts', import.meta.url), await printRestApi());

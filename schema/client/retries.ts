@@ -23,15 +23,30 @@ export interface RetryOptions {
 }
 
 /**
- * A `fetch` that repeats what failed in passing: no connection, 429, 5xx, and 409 `idempotency_in_progress`. `Retry-After`
- * is obeyed where it asks for more than the usual wait, up to a minute. Every attempt carries a nonce of its own; all
- * attempts of one call carry the same idempotency key, so that what an unheard answer had done is not done again.
- * A key that the caller derives from the business operation and sends as `SVC-Idempotency-Key` also covers later calls.
+ * A `fetch` that repeats what failed in passing: no connection, 429, 5xx, and 409 `idempotency_in_progress`.
+ * `Retry-After` is obeyed where it asks for more than the usual wait, up to a minute. Every attempt carries a nonce of
+ * its own; all attempts of one call carry the same idempotency key, so that what an unheard answer had done is not done
+ * again. A key that the caller derives from the business operation and sends as `SVC-Idempotency-Key` also covers later
+ * calls.
  */
-export function retrying(options: RetryOptions, authorise: (headers: Headers) => Promise<void>): (request: Request) => Promise<Response> {
-  const { retries = RETRIES, baseDelayMs = BASE_DELAY_MS, fetch: send = (request: Request) => fetch(request), sleep = wait, newKey = () => crypto.randomUUID() } = options;
+export function retrying(
+  options: RetryOptions,
+  authorise: (headers: Headers) => Promise<void>,
+): (request: Request) => Promise<Response> {
+  const {
+    retries = RETRIES,
+    baseDelayMs = BASE_DELAY_MS,
+    fetch: send = (request: Request) => fetch(request),
+    sleep = wait,
+    newKey = () => crypto.randomUUID(),
+  } = options;
   return async (request) => {
-    if (WITH_IDEMPOTENCY_KEY.has(request.method) && !request.headers.has('SVC-Idempotency-Key') && !request.headers.has('Idempotency-Key')) request.headers.set('SVC-Idempotency-Key', newKey());
+    if (
+      WITH_IDEMPOTENCY_KEY.has(request.method) &&
+      !request.headers.has('SVC-Idempotency-Key') &&
+      !request.headers.has('Idempotency-Key')
+    )
+      request.headers.set('SVC-Idempotency-Key', newKey());
     for (let attempt = 0; ; attempt += 1) {
       const isLast = attempt >= retries;
       // A request can be sent once; its copies share the body.
@@ -56,7 +71,10 @@ export function retrying(options: RetryOptions, authorise: (headers: Headers) =>
 async function isPassing(response: Response): Promise<boolean> {
   if (PASSING_STATUSES.has(response.status)) return true;
   if (response.status !== 409) return false;
-  const body = (await response.clone().json().catch(() => null)) as { error?: { type?: unknown } } | null;
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => null)) as { error?: { type?: unknown } } | null;
   return body?.error?.type === 'idempotency_in_progress';
 }
 

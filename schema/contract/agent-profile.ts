@@ -8,10 +8,13 @@ export const capability = z.enum(CAPABILITIES).register(graphTypes, {
   description: 'Capabilities that an agent declares; descriptive only, scopes decide what it may do.',
 });
 /** REST leaves the list of tiers open. */
-export const tier = inRest(z.string(), z.enum(TIERS).register(graphTypes, {
-  name: 'AgentTier',
-  description: 'Standing in the referral program, by number of active referrals.',
-}));
+export const tier = inRest(
+  z.string(),
+  z.enum(TIERS).register(graphTypes, {
+    name: 'AgentTier',
+    description: 'Standing in the referral program, by number of active referrals.',
+  }),
+);
 const agentStatus = z.enum(AGENT_STATUSES).register(graphTypes, {
   name: 'AgentStatus',
   description: 'Whether the agent may act.',

@@ -4,9 +4,12 @@ import { CAPABILITIES } from '../value-lists.ts';
 import { capability } from './agent-profile.ts';
 import { inRest, namedAddress, ownRestForm } from './terms.ts';
 
-const name = z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens').meta({
-  graph: '3 to 64 letters, digits or hyphens.',
-});
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens')
+  .meta({
+    graph: '3 to 64 letters, digits or hyphens.',
+  });
 
 /** Where notifications may go is judged behind the door, where its host is looked up. */
 const callbackUrl = inRest(ownRestForm(namedAddress)!, z.string());
@@ -28,10 +31,15 @@ export const registration = z
       graph: 'Operator or organisation identifier; one agent per operator.',
     }),
     operatorEmail: z.email().max(320).optional().meta({ graph: 'Operator contact; one agent per operator.' }),
-    capabilities: z.array(capability).min(1).max(CAPABILITIES.length).optional().meta({
-      default: ['attribution'],
-      graph: 'Defaults to ATTRIBUTION.',
-    }),
+    capabilities: z
+      .array(capability)
+      .min(1)
+      .max(CAPABILITIES.length)
+      .optional()
+      .meta({
+        default: ['attribution'],
+        graph: 'Defaults to ATTRIBUTION.',
+      }),
     referralCode: z
       .string()
       .regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _')
@@ -47,8 +55,10 @@ export const registration = z
     message: 'give operator_id or operator_email',
     params: { code: 'required' },
     // Also where another member is wrong, so that one answer tells of everything; in the names of either door.
-    when: ({ value, issues }) => typeof value === 'object' && value !== null
-      && !issues.some(({ path }) => String(path?.[0]).startsWith('operator')),
+    when: ({ value, issues }) =>
+      typeof value === 'object' &&
+      value !== null &&
+      !issues.some(({ path }) => String(path?.[0]).startsWith('operator')),
   })
   .meta({ graph: 'Registration of an agent. One of operatorId and operatorEmail is required.' });
 
@@ -59,10 +69,16 @@ export const agentUpdate = z
       description: 'Receives commission notifications; null removes it',
       graph: 'https address that receives commission notifications; null removes it.',
     }),
-    redirectUris: z.array(redirectUri).max(MAX_REDIRECT_URIS).optional().meta({
-      description: 'Where OAuth may send resource owners back to; replaces the whole list',
-      graph: `Where OAuth may send resource owners back to: https, or http on 127.0.0.1 or localhost with any port. At most ${MAX_REDIRECT_URIS}; an empty list removes them.`,
-    }),
+    redirectUris: z
+      .array(redirectUri)
+      .max(MAX_REDIRECT_URIS)
+      .optional()
+      .meta({
+        description: 'Where OAuth may send resource owners back to; replaces the whole list',
+        graph:
+          `Where OAuth may send resource owners back to: https, or http on 127.0.0.1 or localhost with any ` +
+          `port. At most ${MAX_REDIRECT_URIS}; an empty list removes them.`,
+      }),
     public: z.boolean().optional().meta({
       description: 'An OAuth client that cannot keep a secret: PKCE alone protects its codes',
       graph: 'Whether it is an OAuth client that cannot keep a secret.',

@@ -43,9 +43,14 @@ const registeredInRest = z.object({
 const updated = z
   .object({
     agent: memberOf(agent, 'The calling agent.'),
-    callbackSecret: z.string().nullable().meta({
-      graph: 'Signs the notifications to callbackUrl, where there was none before; null otherwise. Shown this once; it is kept sealed.',
-    }),
+    callbackSecret: z
+      .string()
+      .nullable()
+      .meta({
+        graph:
+          'Signs the notifications to callbackUrl, where there was none before; null otherwise. Shown this once; it is ' +
+          'kept sealed.',
+      }),
   })
   .register(graphTypes, { name: 'UpdateAgentPayload', description: 'The agent as it is now.' });
 const updatedInRest = agentProfile
@@ -114,10 +119,17 @@ export const agents = noun({
   example,
   operations: {
     registerAgent: {
-      method: 'POST', path: '/agents/register', kind: 'publicWrite', action: null,
+      method: 'POST',
+      path: '/agents/register',
+      kind: 'publicWrite',
+      action: null,
       summary: 'Register an agent and receive its key',
-      description: 'One agent per operator. The key and, where a callback_url was given, the callback secret are shown only in this answer.',
-      graph: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).',
+      description:
+        'One agent per operator. The key and, where a callback_url was given, the callback secret are shown only in ' +
+        'this answer.',
+      graph:
+        'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT ' +
+        '(operator_already_registered).',
       input: registration,
       answer: { outcome: registered, trust, inRest: { shows: registeredInRest, flat: 'agent' } },
       status: 201,
@@ -133,19 +145,35 @@ export const agents = noun({
       },
     },
     getOwnAgent: {
-      method: 'GET', path: '/agents/me', kind: 'read', action: 'agent:readSelf', field: 'me',
+      method: 'GET',
+      path: '/agents/me',
+      kind: 'read',
+      action: 'agent:readSelf',
+      field: 'me',
       summary: 'Read the profile of the calling agent',
-      description: 'Where listings of the contract name a member differently, both names are served; the second one is marked deprecated.',
+      description:
+        'Where listings of the contract name a member differently, both names are served; the second one is marked ' +
+        'deprecated.',
       graph: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.',
       answer: { one: agent },
       answered: 'The profile',
       problems: ['resource_not_found'],
     },
     updateOwnAgent: {
-      method: 'PATCH', path: '/agents/me', kind: 'write', action: 'agent:write', field: 'updateAgent',
+      method: 'PATCH',
+      path: '/agents/me',
+      kind: 'write',
+      action: 'agent:write',
+      field: 'updateAgent',
       summary: 'Change the calling agent',
-      description: 'Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). A test key changes how the sandbox shows the agent, and nothing else.',
-      graph: 'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; INSUFFICIENT_PERMISSIONS (outlives_maker); RESOURCE_NOT_FOUND for a key that is bound to no agent.',
+      description:
+        'Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send ' +
+        'resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). A test key changes how the ' +
+        'sandbox ' +
+        'shows the agent, and nothing else.',
+      graph:
+        'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; ' +
+        'INSUFFICIENT_PERMISSIONS (outlives_maker); RESOURCE_NOT_FOUND for a key that is bound to no agent.',
       input: agentUpdate,
       answer: { outcome: updated, trust, inRest: { shows: updatedInRest, flat: 'agent' } },
       answered: 'The profile as it is now',
@@ -156,22 +184,38 @@ export const agents = noun({
       },
     },
     getAgent: {
-      method: 'GET', path: '/agents/{agent_id}', kind: 'read', action: 'agent:read', field: 'agent',
+      method: 'GET',
+      path: '/agents/{agent_id}',
+      kind: 'read',
+      action: 'agent:read',
+      field: 'agent',
       summary: 'Read the profile of an agent',
-      description: 'Your own agent comes whole; of others you see what identifies them: name, capabilities, tier, trust score and age.',
-      graph: 'An agent by public id, UUID or me: whole to itself, its public face to others. Errors: RESOURCE_NOT_FOUND.',
+      description:
+        'Your own agent comes whole; of others you see what identifies them: name, capabilities, tier, trust score ' +
+        'and age.',
+      graph:
+        'An agent by public id, UUID or me: whole to itself, its public face to others. Errors: RESOURCE_NOT_FOUND.',
       named: z.object({
-        id: idInPath({ rest: 'agent_id', description: 'Agent: agent_…, its UUID, or me', graph: 'Public id, UUID or me.' }),
+        id: idInPath({
+          rest: 'agent_id',
+          description: 'Agent: agent_…, its UUID, or me',
+          graph: 'Public id, UUID or me.',
+        }),
       }),
       answer: { one: agent },
       answered: 'The profile',
       example: { response: exampleFace },
     },
     updateCapabilities: {
-      method: 'PUT', path: '/agents/me/capabilities', kind: 'write', action: 'agent:write',
+      method: 'PUT',
+      path: '/agents/me/capabilities',
+      kind: 'write',
+      action: 'agent:write',
       summary: 'Say what the calling agent does',
       description: 'Replaces all capabilities. They describe the agent to others; scopes decide what it may do.',
-      graph: 'Replaces the capabilities that the calling agent declares; with a test key, what the sandbox says. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.',
+      graph:
+        'Replaces the capabilities that the calling agent declares; with a test key, what the sandbox says. Errors: ' +
+        'VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.',
       input: capabilitiesRequest,
       answer: { outcome: declared, trust, inRest: { shows: declaredInRest, flat: 'agent' } },
       answered: 'The capabilities as they are now',

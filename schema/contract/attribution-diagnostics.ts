@@ -31,7 +31,8 @@ export const experimentCalibration = z
   })
   .meta({
     id: 'ExperimentCalibration',
-    graph: 'What an experiment said of the range of an analysis, and what that did to the credit. Money in major units.',
+    graph:
+      'What an experiment said of the range of an analysis, and what that did to the credit. Money in major units.',
   });
 
 /** A count that GraphQL's Int, of 32 bits, may be too small for. */

@@ -100,9 +100,22 @@ export const exampleAttribution = {
 };
 
 const FIGURES = [
-  'confidence', 'currency', 'conversions', 'revenue', 'baseline_revenue', 'unattributed_revenue',
-  'revenue_lastclick_cents', 'revenue_causal_cents', 'delta_r_cents', 'delta_r_net_cents', 'platform_fee_cents',
-  'time_series', 'model_breakdown', 'comparison', 'diagnostics', 'signature',
+  'confidence',
+  'currency',
+  'conversions',
+  'revenue',
+  'baseline_revenue',
+  'unattributed_revenue',
+  'revenue_lastclick_cents',
+  'revenue_causal_cents',
+  'delta_r_cents',
+  'delta_r_net_cents',
+  'platform_fee_cents',
+  'time_series',
+  'model_breakdown',
+  'comparison',
+  'diagnostics',
+  'signature',
 ] as const;
 
 /** The same analysis, cancelled. */

@@ -43,10 +43,14 @@ export const channelImpact = z
       restAfter: 'deltaR',
     }),
     confidence: ratio.meta({
-      graph: '1 / (1 + width of the interval / credited total + 2 · standard deviation of the share over Markov, Shapley and PRAV), in [0, 1]. A baseline channel under causal and prav: 1. Null while the analysis runs.',
+      graph:
+        '1 / (1 + width of the interval / credited total + 2 · standard deviation of the share over Markov, Shapley ' +
+        'and PRAV), in [0, 1]. A baseline channel under causal and prav: 1. Null while the analysis runs.',
     }),
     confidenceInterval: confidenceInterval.nullable().meta({
-      graph: 'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the placebos). A baseline channel under causal and prav: [0, 0].',
+      graph:
+        'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the placebos). A baseline ' +
+        'channel under causal and prav: [0, 0].',
     }),
     lastclickRevenue: money.meta({ graph: 'Revenue that plain last click gives the channel.' }),
     deltaR,
@@ -83,7 +87,8 @@ export const timeSeriesPoint = z
   })
   .meta({
     id: 'TimeSeriesPoint',
-    graph: 'The credit of one period, UTC. Every column sums over the periods to the figure of the whole range, to the cent.',
+    graph:
+      'The credit of one period, UTC. Every column sums over the periods to the figure of the whole range, to the cent.',
   });
 
 export const campaignImpact = z
@@ -106,5 +111,7 @@ export const campaignImpact = z
   })
   .meta({
     id: 'CampaignImpact',
-    graph: 'What one campaign of a channel is credited with. The campaigns of a channel sum to the channel, to the cent. Money in major units of the currency of the source.',
+    graph:
+      'What one campaign of a channel is credited with. The campaigns of a channel sum to the channel, to the cent. ' +
+      'Money in major units of the currency of the source.',
   });

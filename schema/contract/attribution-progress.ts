@@ -29,7 +29,9 @@ export const attributionChange = z
   .object({
     sequence: z.int().meta({ graph: 'Rises with every change; pass the last one as `after` to resume.' }),
     kind: progressKind.meta({
-      graph: 'RESULT: an analysis was completed or updated. ERROR: it failed or was cancelled. PROGRESS: the stage watching, which the stream begins with.',
+      graph:
+        'RESULT: an analysis was completed or updated. ERROR: it failed or was cancelled. PROGRESS: the stage ' +
+        'watching, which the stream begins with.',
     }),
     progress: z.number().meta({ graph: '1 with an analysis, 0 without.' }),
     stage: z.enum(['watching', ...CHANGE_TYPES]).meta({

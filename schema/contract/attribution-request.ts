@@ -59,18 +59,26 @@ export const newAttribution = z
     }),
     modelOptions: modelOptions.optional().meta({ graph: 'Options of single models.' }),
     workspaceId: anyId('ws').meta({
-      description: 'Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent',
-      graph: 'Workspace to put the analysis into; the one that the request acts in, or that of the source, when absent.',
+      description:
+        'Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent',
+      graph:
+        'Workspace to put the analysis into; the one that the request acts in, or that of the source, when absent.',
     }),
     agentId: anyId('agent').meta({
       description: 'The serving agent; that of the source when absent. An account without an agent may name any',
       graph: 'The serving agent; that of the source when absent. An account without an agent may name any.',
     }),
-    autoRefresh: z.boolean().optional().meta({
-      description: 'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more',
-      default: ATTRIBUTION_DEFAULTS.autoRefresh,
-      graph: 'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more; defaults to false.',
-    }),
+    autoRefresh: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more',
+        default: ATTRIBUTION_DEFAULTS.autoRefresh,
+        graph:
+          'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more; ' +
+          'defaults to false.',
+      }),
   })
   .meta({ id: 'AttributionRequest', graph: 'An analysis to run.' });
 

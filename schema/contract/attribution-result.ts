@@ -53,8 +53,12 @@ const head = {
 
 const trust = {
   trust: trustEnvelope.nullable().meta({
-    description: 'Judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions',
-    graph: 'How far the figures can be trusted, judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions.',
+    description:
+      'Judged at the moment of reading. The record envelope until completed; null only where the evidence was not ' +
+      'kept: analyses of older versions',
+    graph:
+      'How far the figures can be trusted, judged at the moment of reading. The record envelope until completed; ' +
+      'null only where the evidence was not kept: analyses of older versions.',
   }),
 };
 
@@ -93,12 +97,22 @@ const comparison = z.record(z.string(), byChannel).nullable().meta({
   graph: 'Revenue per channel, by last click, first click, linear, time decay and position.',
   digits: 2,
 });
-const timeSeries = z.array(timeSeriesPoint).nullable().meta({
-  graph: 'The credit by period of the granularity, in order; null until completed, and where the source holds aggregated paths, which have no times.',
-});
-const campaigns = z.array(campaignImpact).nullable().meta({
-  graph: 'The credit by campaign, highest attributed revenue first; null until completed, and where the source holds aggregated paths or names too many campaigns to tell apart.',
-});
+const timeSeries = z
+  .array(timeSeriesPoint)
+  .nullable()
+  .meta({
+    graph:
+      'The credit by period of the granularity, in order; null until completed, and where the source holds aggregated ' +
+      'paths, which have no times.',
+  });
+const campaigns = z
+  .array(campaignImpact)
+  .nullable()
+  .meta({
+    graph:
+      'The credit by campaign, highest attributed revenue first; null until completed, and where the source holds ' +
+      'aggregated paths or names too many campaigns to tell apart.',
+  });
 const howItWent = diagnostics.nullable().meta({ graph: 'How the analysis went; null until completed.' });
 
 const end = {
@@ -107,10 +121,17 @@ const end = {
   agentId: id('agent').nullable().meta({ graph: 'The agent that served the source when the analysis was asked for.' }),
 };
 const signature = {
-  signature: z.string().nullable().meta({
-    description: 'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, while a refresh is under way, and on results that are older than signatures',
-    graph: 'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a refresh is under way, and on results that are older than signatures.',
-  }),
+  signature: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null ' +
+        'until completed, while a refresh is under way, and on results that are older than signatures',
+      graph:
+        'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a refresh is under way, ' +
+        'and on results that are older than signatures.',
+    }),
 };
 
 /** An analysis as its subgraph shows it. */

@@ -19,16 +19,25 @@ export const attributions = noun({
   example: exampleAttribution,
   operations: {
     listAttributions: {
-      method: 'GET', path: '/attribution', kind: 'read', action: 'attribution:read', field: 'attributions',
+      method: 'GET',
+      path: '/attribution',
+      kind: 'read',
+      action: 'attribution:read',
+      field: 'attributions',
       summary: 'List the analyses',
-      description: 'Newest first; items leave out time_series, model_breakdown, comparison and diagnostics unless include names them.',
+      description:
+        'Newest first; items leave out time_series, model_breakdown, comparison and diagnostics unless include names them.',
       graph: 'Analyses of the account, newest first.',
       filter: attributionFilter,
       answer: { page: attribution },
       answered: 'A page of analyses',
     },
     getAttribution: {
-      method: 'GET', path: '/attribution/{id}', kind: 'read', action: 'attribution:read', field: 'attribution',
+      method: 'GET',
+      path: '/attribution/{id}',
+      kind: 'read',
+      action: 'attribution:read',
+      field: 'attribution',
       summary: 'Read an analysis',
       description: 'Whole but for campaigns, unless include names the sections that are wanted.',
       graph: 'One analysis. Errors: RESOURCE_NOT_FOUND.',
@@ -37,10 +46,19 @@ export const attributions = noun({
       answered: 'The analysis',
     },
     cancelAttribution: {
-      method: 'POST', path: '/attribution/{id}/cancel', kind: 'write', action: 'attribution:run',
+      method: 'POST',
+      path: '/attribution/{id}/cancel',
+      kind: 'write',
+      action: 'attribution:run',
       summary: 'Cancel an analysis',
-      description: 'One that waits never begins, one that is computed stops soon; its streams end with error. It fails with the code cancelled, and nothing is billed. Cancelling again changes nothing; an analysis that has ended by itself is answered with conflict, code already_finished.',
-      graph: 'Ends an analysis that has not ended by itself: it fails with CANCELLED, and nothing is billed. Repeating it changes nothing. Errors: RESOURCE_NOT_FOUND, CONFLICT (already_finished).',
+      description:
+        'One that waits never begins, one that is computed stops soon; its streams end with error. It fails with the ' +
+        'code cancelled, and nothing is billed. Cancelling again changes nothing; an analysis that has ended by ' +
+        'itself is ' +
+        'answered with conflict, code already_finished.',
+      graph:
+        'Ends an analysis that has not ended by itself: it fails with CANCELLED, and nothing is billed. Repeating it ' +
+        'changes nothing. Errors: RESOURCE_NOT_FOUND, CONFLICT (already_finished).',
       named: named('Public id of an analysis that has not ended.').meta({ graph: 'The analysis to cancel.' }),
       answer: {
         one: attribution,
@@ -56,10 +74,17 @@ export const attributions = noun({
       example: { response: cancelledAttribution },
     },
     deleteAttribution: {
-      method: 'DELETE', path: '/attribution/{id}', kind: 'write', action: 'attribution:delete',
+      method: 'DELETE',
+      path: '/attribution/{id}',
+      kind: 'write',
+      action: 'attribution:delete',
       summary: 'Delete an analysis',
-      description: 'Its figures, progress and signature go at once; later calls answer 404. What was billed for it stays on record. One that is under way is answered with conflict, code not_finished: cancel it first.',
-      graph: 'Deletes an analysis with its figures; what was billed stays on record. Errors: RESOURCE_NOT_FOUND, CONFLICT (not_finished).',
+      description:
+        'Its figures, progress and signature go at once; later calls answer 404. What was billed for it stays on ' +
+        'record. One that is under way is answered with conflict, code not_finished: cancel it first.',
+      graph:
+        'Deletes an analysis with its figures; what was billed stays on record. Errors: RESOURCE_NOT_FOUND, CONFLICT ' +
+        '(not_finished).',
       named: named('Public id of an analysis that has ended.').meta({ graph: 'The analysis to delete.' }),
       answer: {
         gone: attribution,

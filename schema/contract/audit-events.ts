@@ -19,7 +19,10 @@ const outcome = z.enum(AUDIT_OUTCOMES).register(graphTypes, {
 });
 const breakReason = z.enum([...BREAK_REASONS, 'heads_missing']).register(graphTypes, {
   name: 'ChainBreakReason',
-  description: 'MISSING: an entry is not there. ALTERED: an entry is not what was sealed. HEAD_MISMATCH: an entry is not what a signed head saw. HEAD_UNPROVEN: a line of the heads file was signed by nobody here. HEADS_MISSING: heads that were signed are not in the heads file.',
+  description:
+    'MISSING: an entry is not there. ALTERED: an entry is not what was sealed. HEAD_MISMATCH: an entry is not what a ' +
+    'signed head saw. HEAD_UNPROVEN: a line of the heads file was signed by nobody here. HEADS_MISSING: heads that were ' +
+    'signed are not in the heads file.',
 });
 
 const anyId = z.string().meta({ scalar: 'ID' });
@@ -40,7 +43,9 @@ const target = z
   })
   .register(graphTypes, { name: 'AuditTarget', description: 'What was acted on.' });
 
-/** An entry as it is served. REST's form without the hash is what is stored and hashed: no released member may change. */
+/**
+ * An entry as it is served. REST's form without the hash is what is stored and hashed: no released member may change.
+ */
 export const auditEvent = z
   .object({
     chainId: z.string().meta({ graph: 'The chain that it belongs to; it is part of what is hashed.' }),
@@ -63,13 +68,16 @@ export const auditEvent = z
   })
   .meta({
     id: 'AuditEvent',
-    graph: 'One entry of the audit log. The log is append-only and hash-chained: hash = SHA-256(previousHash, line feed, canonical JSON of the entry as REST shows it, without hash).',
+    graph:
+      'One entry of the audit log. The log is append-only and hash-chained: hash = SHA-256(previousHash, line feed, ' +
+      'canonical JSON of the entry as REST shows it, without hash).',
   });
 
 const pageVerdict = z
   .object({
     chainVerified: z.boolean().meta({
-      graph: 'Whether every entry of the page has its hash and is linked to its neighbours. verifyAuditChain checks the rest.',
+      graph:
+        'Whether every entry of the page has its hash and is linked to its neighbours. verifyAuditChain checks the rest.',
     }),
   })
   .meta({ graph: 'One page of the audit log, the newest first.' });
@@ -79,10 +87,12 @@ export const auditFilter = z
   .object({
     eventType: z.enum(AUDIT_EVENT_TYPES).meta({ scalar: 'String' }).optional().meta({ graph: 'Only this type.' }),
     severity: severity.optional().meta({ graph: 'Only this severity.' }),
-    since: inRest(z.iso.datetime({ offset: true, error: MOMENT_FAULT }), z.date()).optional().meta({
-      description: 'Not before this moment',
-      graph: 'Not before this moment.',
-    }),
+    since: inRest(z.iso.datetime({ offset: true, error: MOMENT_FAULT }), z.date())
+      .optional()
+      .meta({
+        description: 'Not before this moment',
+        graph: 'Not before this moment.',
+      }),
     actorId: z.string().min(1).max(64).meta({ scalar: 'ID' }).optional().meta({
       description: 'Agent or key, agent_… or key_…',
       graph: 'Only what this agent or key did.',
@@ -161,19 +171,38 @@ export const auditEvents = noun({
   example,
   operations: {
     listAuditEvents: {
-      method: 'GET', path: '/audit/events', kind: 'read', action: 'audit:read', field: 'auditEvents',
+      method: 'GET',
+      path: '/audit/events',
+      kind: 'read',
+      action: 'audit:read',
+      field: 'auditEvents',
       summary: 'Read the audit log',
-      description: 'Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page was, and is linked to its neighbours. A test key sees the entries of the sandbox alone. Entries older than 90 days may come from an archive, which takes longer.',
-      graph: 'Events of the account, newest first, at most 500 at a time; a test key sees those of the sandbox alone. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
+      description:
+        'Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page ' +
+        'was, and is linked to its neighbours. A test key sees the entries of the sandbox alone. Entries older than ' +
+        '90 days ' +
+        'may come from an archive, which takes longer.',
+      graph:
+        'Events of the account, newest first, at most 500 at a time; a test key sees those of the sandbox alone. ' +
+        'Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
       filter: auditFilter,
       answer: { page: auditEvent, beside: pageVerdict },
       answered: 'A page of the log',
     },
     verifyAuditChain: {
-      method: 'POST', path: '/audit/verify', kind: 'write', action: 'audit:read',
+      method: 'POST',
+      path: '/audit/verify',
+      kind: 'write',
+      action: 'audit:read',
       summary: 'Verify the audit chain',
-      description: 'Hashes a range of the log again, checks every link, and compares it with the heads that were signed outside of the database: entries that were changed, taken out, swapped or cut off, and a chain that was hashed anew, are found. A failed verification is itself a critical event of the log.',
-      graph: 'Checks a range of the chain against its hashes and the signed heads; a chain that does not hold is itself a critical event. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
+      description:
+        'Hashes a range of the log again, checks every link, and compares it with the heads that were signed outside ' +
+        'of the database: entries that were changed, taken out, swapped or cut off, and a chain that was hashed ' +
+        'anew, are ' +
+        'found. A failed verification is itself a critical event of the log.',
+      graph:
+        'Checks a range of the chain against its hashes and the signed heads; a chain that does not hold is itself a ' +
+        'critical event. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
       input: auditVerifyRequest,
       bodyOptional: true,
       answer: { outcome: verification, trust: 'Trust envelope of the answer.' },

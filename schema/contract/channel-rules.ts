@@ -13,18 +13,38 @@ const NOTHING_NAMED = 'must name at least one of channel, source, medium, referr
 /** What a row must be like: everything that is named must fit. */
 export const channelMatch = z
   .strictObject({
-    channel: text.optional().meta({ description: 'The channel as the file calls it', graph: 'The channel as the file calls it.' }),
-    source: text.optional().meta({ description: 'Source of a touch, such as utm_source', graph: 'Source of a touch, such as utm_source.' }),
-    medium: text.optional().meta({ description: 'Medium of a touch, such as utm_medium', graph: 'Medium of a touch, such as utm_medium.' }),
-    referrer: text.optional().meta({ description: 'Host that the visitor of a touch came from; scheme, path and www. do not count', graph: 'Host that the visitor of a touch came from; scheme, path and www. do not count.' }),
-    clickId: text.optional().meta({ description: 'Kind of click id of a touch, such as gclid', graph: 'Kind of click id of a touch, such as gclid.' }),
+    channel: text
+      .optional()
+      .meta({ description: 'The channel as the file calls it', graph: 'The channel as the file calls it.' }),
+    source: text
+      .optional()
+      .meta({ description: 'Source of a touch, such as utm_source', graph: 'Source of a touch, such as utm_source.' }),
+    medium: text
+      .optional()
+      .meta({ description: 'Medium of a touch, such as utm_medium', graph: 'Medium of a touch, such as utm_medium.' }),
+    referrer: text.optional().meta({
+      description: 'Host that the visitor of a touch came from; scheme, path and www. do not count',
+      graph: 'Host that the visitor of a touch came from; scheme, path and www. do not count.',
+    }),
+    clickId: text.optional().meta({
+      description: 'Kind of click id of a touch, such as gclid',
+      graph: 'Kind of click id of a touch, such as gclid.',
+    }),
     campaignRegex: z.string().min(1).max(256).optional().meta({
-      description: 'Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i)',
-      graph: 'Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i).',
+      description:
+        'Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i)',
+      graph:
+        'Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i).',
     }),
   })
-  .refine((match) => Object.values(match).some((member) => member !== undefined), { message: NOTHING_NAMED, params: { code: 'empty_match' } })
-  .meta({ id: 'ChannelMatch', graph: 'What a row must be like: everything that is named must fit, texts whole and whatever their case.' });
+  .refine((match) => Object.values(match).some((member) => member !== undefined), {
+    message: NOTHING_NAMED,
+    params: { code: 'empty_match' },
+  })
+  .meta({
+    id: 'ChannelMatch',
+    graph: 'What a row must be like: everything that is named must fit, texts whole and whatever their case.',
+  });
 
 /** What uploads refuse in names. */
 // oxlint-disable-next-line no-control-regex -- these are what it looks for
@@ -34,8 +54,14 @@ export const channelRule = z
   .strictObject({
     match: channelMatch,
     channel: channelName
-      .refine((name) => !CONTROL_CHARACTER.test(name), { message: 'must not hold control characters', params: { code: 'control_character' } })
-      .meta({ description: 'What the channel of such rows is called', graph: 'What the channel of such rows is called.' }),
+      .refine((name) => !CONTROL_CHARACTER.test(name), {
+        message: 'must not hold control characters',
+        params: { code: 'control_character' },
+      })
+      .meta({
+        description: 'What the channel of such rows is called',
+        graph: 'What the channel of such rows is called.',
+      }),
   })
   .meta({ id: 'ChannelRule', graph: 'Gives the channel of rows that match.' });
 export type ChannelRule = z.output<typeof channelRule>;
@@ -43,7 +69,10 @@ export type ChannelRule = z.output<typeof channelRule>;
 const rules = z
   .array(channelRule)
   .max(MAX_CHANNEL_RULES)
-  .refine((given) => bytesOf(given) <= MAX_RULES_BYTES, { message: `must have at most ${MAX_RULES_BYTES} bytes of text in all`, params: { code: 'too_big' } })
+  .refine((given) => bytesOf(given) <= MAX_RULES_BYTES, {
+    message: `must have at most ${MAX_RULES_BYTES} bytes of text in all`,
+    params: { code: 'too_big' },
+  })
   .meta({ description: 'The first that matches counts', graph: 'The first that matches counts.' });
 
 function bytesOf(given: readonly { readonly match: object; readonly channel: string }[]): number {
@@ -52,9 +81,14 @@ function bytesOf(given: readonly { readonly match: object; readonly channel: str
 }
 
 /** The rules of a source. */
-export const channelRuleList = z.object({ rules }).meta({ id: 'ChannelRules', graph: 'How the channels of a source are called, whatever its files call them.' });
+export const channelRuleList = z
+  .object({ rules })
+  .meta({ id: 'ChannelRules', graph: 'How the channels of a source are called, whatever its files call them.' });
 
-export const newChannelRules = z.object({ rules }).meta({ id: 'ChannelRulesRequest', graph: 'Rules in place of all that a source has; none to call channels as its files do.' });
+export const newChannelRules = z.object({ rules }).meta({
+  id: 'ChannelRulesRequest',
+  graph: 'Rules in place of all that a source has; none to call channels as its files do.',
+});
 
 const example = {
   rules: [
@@ -63,7 +97,9 @@ const example = {
     { match: { click_id: 'gclid' }, channel: 'google_ads' },
   ],
 };
-const named = z.object({ dataSourceId: idInPath({ rest: 'id', description: 'Data source, ds_…', graph: 'Public id of the source.' }) });
+const named = z.object({
+  dataSourceId: idInPath({ rest: 'id', description: 'Data source, ds_…', graph: 'Public id of the source.' }),
+});
 const path = { id: 'ds_01JQ2kZr5uHn4GdPaLxWqB' };
 
 export const channelRules = noun({
@@ -74,7 +110,11 @@ export const channelRules = noun({
   example,
   operations: {
     getChannelRules: {
-      method: 'GET', path: '/data-sources/{id}/channel-rules', kind: 'read', action: 'dataSource:read', field: 'channelRules',
+      method: 'GET',
+      path: '/data-sources/{id}/channel-rules',
+      kind: 'read',
+      action: 'dataSource:read',
+      field: 'channelRules',
       summary: 'Read the channel rules of a data source',
       description: 'In the order in which they are tried; none where channels are called as the files call them.',
       graph: 'Channel rules of a source, in the order in which they are tried. Errors: RESOURCE_NOT_FOUND.',
@@ -84,13 +124,31 @@ export const channelRules = noun({
       example: { path },
     },
     setChannelRules: {
-      method: 'PUT', path: '/data-sources/{id}/channel-rules', kind: 'write', action: 'dataSource:write',
+      method: 'PUT',
+      path: '/data-sources/{id}/channel-rules',
+      kind: 'write',
+      action: 'dataSource:write',
       summary: 'Set the channel rules of a data source',
-      description: 'In place of all that it has. The first rule that matches a row gives its channel; rows without one keep theirs, and touches whose file names no channel have that of GA4’s default channel group. Rules act when rows are read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a channel and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.',
-      graph: 'Sets the channel rules of a source, in place of all that it has; they act when rows are read. Errors: VALIDATION_ERROR (also empty_match, invalid_regex), RESOURCE_NOT_FOUND, CONFLICT.',
+      description:
+        'In place of all that it has. The first rule that matches a row gives its channel; rows without one keep ' +
+        'theirs, and touches whose file names no channel have that of GA4’s default channel group. Rules act when ' +
+        'rows are ' +
+        'read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a ' +
+        'channel ' +
+        'and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.',
+      graph:
+        'Sets the channel rules of a source, in place of all that it has; they act when rows are read. Errors: ' +
+        'VALIDATION_ERROR (also empty_match, invalid_regex), RESOURCE_NOT_FOUND, CONFLICT.',
       named,
       input: newChannelRules,
-      answer: { one: channelRuleList, payload: { description: 'The rules that are in force from now on.', member: 'The rules of the source.', trust: 'Trust envelope of the rules.' } },
+      answer: {
+        one: channelRuleList,
+        payload: {
+          description: 'The rules that are in force from now on.',
+          member: 'The rules of the source.',
+          trust: 'Trust envelope of the rules.',
+        },
+      },
       answered: 'The rules',
       problems: ['conflict'],
       example: { path },

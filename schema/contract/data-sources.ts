@@ -73,9 +73,14 @@ export const sources = noun({
   example,
   operations: {
     connectDataSource: {
-      method: 'POST', path: '/data-sources/connect', kind: 'write', action: 'dataSource:connect',
+      method: 'POST',
+      path: '/data-sources/connect',
+      kind: 'write',
+      action: 'dataSource:connect',
       summary: 'Connect a data source',
-      description: 'This deployment serves csv_upload: put the file into credentials.content (25 MiB), or send rows to POST /data-sources/{id}/records afterwards.',
+      description:
+        'This deployment serves csv_upload: put the file into credentials.content (25 MiB), or send rows to POST ' +
+        '/data-sources/{id}/records afterwards.',
       graph: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.',
       input: newSource,
       answer: {
@@ -92,14 +97,19 @@ export const sources = noun({
           name: example.name,
           credentials: {
             filename: 'touches.csv',
-            content: 'user_id,timestamp,channel,campaign,cost,conversion,revenue\nu1,2026-01-05T10:00:00Z,meta_ads,spring,0.40,0,\n',
+            content:
+              'user_id,timestamp,channel,campaign,cost,conversion,revenue\nu1,2026-01-05T10:00:00Z,meta_ads,spring,0.40,0,\n',
           },
         },
         response: { ...example, ingest: { kind: 'events', accepted: 1, rejected: 0, errors: [], warnings: [] } },
       },
     },
     listDataSources: {
-      method: 'GET', path: '/data-sources', kind: 'read', action: 'dataSource:read', field: 'dataSources',
+      method: 'GET',
+      path: '/data-sources',
+      kind: 'read',
+      action: 'dataSource:read',
+      field: 'dataSources',
       summary: 'List the data sources',
       description: 'Newest first.',
       graph: 'Sources of the account, newest first.',
@@ -107,7 +117,11 @@ export const sources = noun({
       answered: 'A page of sources',
     },
     getDataSourceStatus: {
-      method: 'GET', path: '/data-sources/{id}/status', kind: 'read', action: 'dataSource:read', field: 'dataSource',
+      method: 'GET',
+      path: '/data-sources/{id}/status',
+      kind: 'read',
+      action: 'dataSource:read',
+      field: 'dataSource',
       summary: 'Read how a data source is doing',
       description: 'Coverage, freshness, counts, match quality and the latest syncs.',
       graph: 'One source. Errors: RESOURCE_NOT_FOUND.',
@@ -140,7 +154,10 @@ export const sources = noun({
       },
     },
     syncDataSource: {
-      method: 'POST', path: '/data-sources/{id}/sync', kind: 'write', action: 'dataSource:write',
+      method: 'POST',
+      path: '/data-sources/{id}/sync',
+      kind: 'write',
+      action: 'dataSource:write',
       summary: 'Sync a data source now',
       description: 'A sync that is queued or running already is answered instead of a second one.',
       graph: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.',
@@ -165,7 +182,10 @@ export const sources = noun({
       },
     },
     deleteDataSource: {
-      method: 'DELETE', path: '/data-sources/{id}', kind: 'write', action: 'dataSource:delete',
+      method: 'DELETE',
+      path: '/data-sources/{id}',
+      kind: 'write',
+      action: 'dataSource:delete',
       summary: 'Delete a data source',
       description: 'Credentials go at once, rows after 30 days; later calls answer 404.',
       graph: 'Deletes a source at once; its rows go after 30 days. Errors: RESOURCE_NOT_FOUND, CONFLICT.',

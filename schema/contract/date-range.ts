@@ -4,7 +4,10 @@ import { dayRangeFault, MAX_RANGE_DAYS } from '../day-range.ts';
 // Whether it is a calendar date is checked on the range as a whole, so that one message says so.
 const day = z.string().meta({ format: 'date' });
 const TWO_DATES = 'give two calendar dates (YYYY-MM-DD) as [start, end], {"start", "end"} or "start,end"';
-const separated = z.string().regex(/^\d{4}-\d{2}-\d{2}[,/]\d{4}-\d{2}-\d{2}$/, TWO_DATES).meta({ examples: ['2026-01-01,2026-01-31', '2026-01-01/2026-01-31'] });
+const separated = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}[,/]\d{4}-\d{2}-\d{2}$/, TWO_DATES)
+  .meta({ examples: ['2026-01-01,2026-01-31', '2026-01-01/2026-01-31'] });
 
 /**
  * A range of UTC days, both ends inclusive, in any of the accepted forms, as `[start, end]`.
@@ -15,7 +18,8 @@ export const dateRange = z
     error: TWO_DATES,
   })
   .transform((given, context): readonly [string, string] => {
-    const [start, end] = typeof given === 'string' ? given.split(/[,/]/) : Array.isArray(given) ? given : [given.start, given.end];
+    const [start, end] =
+      typeof given === 'string' ? given.split(/[,/]/) : Array.isArray(given) ? given : [given.start, given.end];
     const fault = dayRangeFault(start, end);
     if (fault !== null) context.addIssue({ code: 'custom', message: fault.message, params: { code: fault.code } });
     return [start!, end!];

@@ -89,7 +89,11 @@ const yetToCome = {
   request_headers: null,
 };
 const webhookId = idInPath({ rest: 'webhook_id', description: 'Webhook, a UUID', graph: 'UUID of the subscription.' });
-const deliveryId = idInPath({ rest: 'delivery_id', description: 'Any attempt at the event, dlv_…', graph: 'The attempt, dlv_….' });
+const deliveryId = idInPath({
+  rest: 'delivery_id',
+  description: 'Any attempt at the event, dlv_…',
+  graph: 'The attempt, dlv_….',
+});
 
 export const deliveries = noun({
   one: 'delivery',
@@ -100,10 +104,18 @@ export const deliveries = noun({
   example: exampleDelivery,
   operations: {
     listWebhookDeliveries: {
-      method: 'GET', path: '/webhooks/{webhook_id}/deliveries', kind: 'read', action: 'webhook:read', field: 'webhookDeliveries',
+      method: 'GET',
+      path: '/webhooks/{webhook_id}/deliveries',
+      kind: 'read',
+      action: 'webhook:read',
+      field: 'webhookDeliveries',
       summary: 'List attempts to deliver',
-      description: 'Newest first, one record per attempt: a failed one with retries left is followed by a pending one, due at scheduled_at. Kept for 90 days.',
-      graph: 'Attempts to deliver to a subscription, newest first. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
+      description:
+        'Newest first, one record per attempt: a failed one with retries left is followed by a pending one, due at ' +
+        'scheduled_at. Kept for 90 days.',
+      graph:
+        'Attempts to deliver to a subscription, newest first. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR, ' +
+        'INSUFFICIENT_PERMISSIONS.',
       named: z.object({ webhookId }),
       filter: deliveryFilter,
       answer: { page: delivery },
@@ -111,10 +123,16 @@ export const deliveries = noun({
       example: { path: { webhook_id: WEBHOOK }, query: { status: 'success', limit: '20' } },
     },
     redeliverWebhook: {
-      method: 'POST', path: '/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', kind: 'write', action: 'webhook:write',
+      method: 'POST',
+      path: '/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
+      kind: 'write',
+      action: 'webhook:write',
       summary: 'Deliver an event again',
-      description: 'The event of the attempt is sent again with the same event id, as the first of a new series of attempts.',
-      graph: 'Sends the event of an attempt again, with its id. Errors: RESOURCE_NOT_FOUND, CONFLICT (delivery_pending, webhook_inactive).',
+      description:
+        'The event of the attempt is sent again with the same event id, as the first of a new series of attempts.',
+      graph:
+        'Sends the event of an attempt again, with its id. Errors: RESOURCE_NOT_FOUND, CONFLICT (delivery_pending, ' +
+        'webhook_inactive).',
       named: z.object({ webhookId, deliveryId }).meta({ graph: 'An attempt whose event is to be sent again.' }),
       answer: { outcome: redelivery, trust: 'Trust envelope of the record.' },
       status: 202,

@@ -39,7 +39,9 @@ function membersOf(whole: z.ZodObject, { shown = whole, sections = {} }: Wanted 
   return membersInRest(whole)
     .filter(([name, member]) => Object.hasOwn(shown.shape, name) && member.meta()?.onlyInRest !== true)
     .map(([name, member]) => [name, member, shown.shape[name] as z.ZodType] as const)
-    .map(([name, member, part]) => [asked(name, part), condition(name), selectionOf(member, part)].filter(Boolean).join(' '))
+    .map(([name, member, part]) =>
+      [asked(name, part), condition(name), selectionOf(member, part)].filter(Boolean).join(' '),
+    )
     .join(' ');
 }
 
@@ -79,7 +81,12 @@ function documentText(id: string, row: Row, noun: Noun): string {
   }
   const variables: readonly (readonly [name: string, type: string])[] = [
     ...Object.keys(namedBy(row, noun).shape).map((name) => [name, 'ID!'] as const),
-    ...('page' in row.answer ? [['first', 'Int'], ['offset', 'Int']] as const : []),
+    ...('page' in row.answer
+      ? ([
+          ['first', 'Int'],
+          ['offset', 'Int'],
+        ] as const)
+      : []),
     ...(row.filter === undefined ? [] : [['filter', `${typeNameOf(noun)}Filter`] as const]),
     ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
   ];
@@ -108,7 +115,8 @@ function answerSelection(row: Row, noun: Noun): string {
     const beside = answer.beside === undefined ? '' : `${membersOf(answer.beside)} `;
     return `edges { node { ${record} } } ${beside}totalCount ${TRUST}`;
   }
-  if (answer.beside !== undefined) return `${flatMembersOf(answer.one.extend(answer.beside.shape), answer.inRest)} ${TRUST}`;
+  if (answer.beside !== undefined)
+    return `${flatMembersOf(answer.one.extend(answer.beside.shape), answer.inRest)} ${TRUST}`;
   const one = isMutation(row) ? `${noun.one} { ${record} }` : record;
   return 'trust' in noun.record.shape ? one : `${one} ${TRUST}`;
 }

@@ -1,9 +1,23 @@
 import { z } from 'zod';
 import { EXPERIMENT_METHODS } from '../value-lists.ts';
 import { noun } from './noun.ts';
-import { channelName, days, environment, graphTypes, id, moment, money, namedCurrency, namedDays, namedId } from './terms.ts';
+import {
+  channelName,
+  days,
+  environment,
+  graphTypes,
+  id,
+  moment,
+  money,
+  namedCurrency,
+  namedDays,
+  namedId,
+} from './terms.ts';
 
-export const experimentMethod = z.enum(EXPERIMENT_METHODS).register(graphTypes, { name: 'ExperimentMethod', description: 'HOLDOUT kept people away from the channel, GEO places.' });
+export const experimentMethod = z.enum(EXPERIMENT_METHODS).register(graphTypes, {
+  name: 'ExperimentMethod',
+  description: 'HOLDOUT kept people away from the channel, GEO places.',
+});
 
 /** A measured effect; the order of the members is the order in every answer. */
 export const experiment = z
@@ -13,14 +27,20 @@ export const experiment = z
     channel: z.string().meta({ graph: 'Name of the channel, as in the touchpoints.' }),
     method: experimentMethod.meta({ graph: 'Who or what was kept away from the channel.' }),
     period: days.meta({ graph: 'First and last day of the measurement, both included, UTC.' }),
-    incrementalRevenue: money.meta({ description: 'Revenue that the channel added in the period, for the whole shop', graph: 'Revenue that the channel added in the period, for the whole shop; major units, may be negative.' }),
+    incrementalRevenue: money.meta({
+      description: 'Revenue that the channel added in the period, for the whole shop',
+      graph: 'Revenue that the channel added in the period, for the whole shop; major units, may be negative.',
+    }),
     standardError: money.meta({ graph: 'Standard error of it, major units.' }),
     currency: z.string().meta({ graph: 'ISO 4217; the currency of the source.' }),
     notes: z.string().nullable().meta({ graph: 'What people should know of it.' }),
     environment: environment.meta({ graph: 'Calibrates analyses of this environment.' }),
     createdAt: moment.meta({ graph: 'When it was recorded.' }),
   })
-  .meta({ id: 'Experiment', graph: 'What one channel added to the revenue of the shop over a period, as an experiment measured it.' });
+  .meta({
+    id: 'Experiment',
+    graph: 'What one channel added to the revenue of the shop over a period, as an experiment measured it.',
+  });
 export type ExperimentRecord = z.output<typeof experiment>;
 
 /** Far above any shop, and far below where cents are lost in a double. */
@@ -29,13 +49,28 @@ const amount = money.min(-1e12).max(1e12);
 export const newExperiment = z
   .object({
     dataSourceId: namedId('ds').meta({ graph: 'Public id of a source of the account.' }),
-    channel: channelName.meta({ description: 'A channel that the source has rows of', graph: 'A channel that the source has rows of.' }),
-    method: experimentMethod.meta({ description: 'holdout kept people away from the channel, geo places', graph: 'Who or what was kept away from the channel.' }),
+    channel: channelName.meta({
+      description: 'A channel that the source has rows of',
+      graph: 'A channel that the source has rows of.',
+    }),
+    method: experimentMethod.meta({
+      description: 'holdout kept people away from the channel, geo places',
+      graph: 'Who or what was kept away from the channel.',
+    }),
     period: namedDays.meta({ graph: 'Exactly two dates, first and last day, both included.' }),
-    incrementalRevenue: amount.meta({ description: 'Revenue that the channel added in the period, for the whole shop; major units, may be negative', graph: 'Revenue that the channel added in the period, for the whole shop; major units.' }),
+    incrementalRevenue: amount.meta({
+      description: 'Revenue that the channel added in the period, for the whole shop; major units, may be negative',
+      graph: 'Revenue that the channel added in the period, for the whole shop; major units.',
+    }),
     // The smallest standard error that two decimals can show.
-    standardError: amount.min(0.01, 'must be at least 0.01').meta({ description: 'Standard error of it, major units', graph: 'Standard error of it, major units; at least 0.01.' }),
-    currency: namedCurrency.optional().meta({ description: 'That of the source; another one is refused', graph: 'Defaults to the currency of the source; another one is refused.' }),
+    standardError: amount.min(0.01, 'must be at least 0.01').meta({
+      description: 'Standard error of it, major units',
+      graph: 'Standard error of it, major units; at least 0.01.',
+    }),
+    currency: namedCurrency.optional().meta({
+      description: 'That of the source; another one is refused',
+      graph: 'Defaults to the currency of the source; another one is refused.',
+    }),
     notes: z.string().max(2_000).optional().meta({ graph: 'Up to 2,000 characters.' }),
   })
   .meta({ id: 'ExperimentRequest', graph: 'The result of an experiment.' });
@@ -69,18 +104,38 @@ export const experiments = noun({
   example,
   operations: {
     createExperiment: {
-      method: 'POST', path: '/experiments', kind: 'write', action: 'experiment:write',
+      method: 'POST',
+      path: '/experiments',
+      kind: 'write',
+      action: 'experiment:write',
       summary: 'Record the result of an experiment',
-      description: 'A holdout or geo test of one channel. Later causal analyses of ranges that share days with its period are calibrated by it and show it beside their estimate. A second result of one channel, method and period is refused: it would count twice.',
-      graph: 'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.',
+      description:
+        'A holdout or geo test of one channel. Later causal analyses of ranges that share days with its period are ' +
+        'calibrated by it and show it beside their estimate. A second result of one channel, method and period is ' +
+        'refused: ' +
+        'it would count twice.',
+      graph:
+        'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, ' +
+        'RESOURCE_NOT_FOUND, CONFLICT.',
       input: newExperiment,
-      answer: { one: experiment, payload: { description: 'The experiment that was recorded.', member: 'The new experiment.', trust: 'Trust envelope of the experiment.' } },
+      answer: {
+        one: experiment,
+        payload: {
+          description: 'The experiment that was recorded.',
+          member: 'The new experiment.',
+          trust: 'Trust envelope of the experiment.',
+        },
+      },
       answered: 'The experiment',
       problems: ['resource_not_found', 'conflict'],
       example: { leavesOut: ['currency'] },
     },
     listExperiments: {
-      method: 'GET', path: '/experiments', kind: 'read', action: 'experiment:read', field: 'experiments',
+      method: 'GET',
+      path: '/experiments',
+      kind: 'read',
+      action: 'experiment:read',
+      field: 'experiments',
       summary: 'List the experiments',
       description: 'Newest first.',
       graph: 'Experiments of the account, newest first.',
@@ -90,7 +145,11 @@ export const experiments = noun({
       example: { query: { channel: 'meta_ads' } },
     },
     getExperiment: {
-      method: 'GET', path: '/experiments/{id}', kind: 'read', action: 'experiment:read', field: 'experiment',
+      method: 'GET',
+      path: '/experiments/{id}',
+      kind: 'read',
+      action: 'experiment:read',
+      field: 'experiment',
       summary: 'Read an experiment',
       description: 'As it was recorded; what it did to an analysis stands in the diagnostics of that analysis.',
       graph: 'One experiment. Errors: RESOURCE_NOT_FOUND.',
@@ -98,7 +157,10 @@ export const experiments = noun({
       answered: 'The experiment',
     },
     deleteExperiment: {
-      method: 'DELETE', path: '/experiments/{id}', kind: 'write', action: 'experiment:write',
+      method: 'DELETE',
+      path: '/experiments/{id}',
+      kind: 'write',
+      action: 'experiment:write',
       summary: 'Delete an experiment',
       description: 'Later analyses do without it; those that used it keep what they computed.',
       graph: 'Deletes an experiment; analyses that used it keep what they computed. Errors: RESOURCE_NOT_FOUND.',

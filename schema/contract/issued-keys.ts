@@ -59,7 +59,9 @@ export const rotation = z
     last4: z.string().meta({ graph: 'Last 4 characters of the new key.' }),
     previousKeyId: id('key').meta({
       description: 'The key that was replaced: the newest of its line, which may be a successor of the one in the path',
-      graph: 'Public id of the key that was replaced: the newest of its line, which may be a successor of the one that was named.',
+      graph:
+        'Public id of the key that was replaced: the newest of its line, which may be a successor of the one that ' +
+        'was named.',
     }),
     previousKeyExpiresAt: moment.meta({ graph: 'When the replaced key stops working.' }),
     rotatedAt: moment.meta({ graph: 'When the new key was made.' }),

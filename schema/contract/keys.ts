@@ -10,7 +10,8 @@ import { graphTypes, id, idInPath, inRest, moment, namedMoment } from './terms.t
 
 const keyStatus = z.enum(KEY_STATUSES).register(graphTypes, {
   name: 'ApiKeyStatus',
-  description: 'ACTIVE and ROTATING keys work, the latter until the end of their grace; REVOKED and EXPIRED ones never again.',
+  description:
+    'ACTIVE and ROTATING keys work, the latter until the end of their grace; REVOKED and EXPIRED ones never again.',
 });
 const keyBond = z.enum(KEY_BONDS).register(graphTypes, {
   name: 'ApiKeyBond',
@@ -25,7 +26,8 @@ export const apiKey = z
     id: id('key').meta({ graph: 'Public id, key_ and 22 characters.' }),
     keyPairId: id('kp').nullable().meta({
       description: 'Links a live key and its test twin; null for the key that an agent was registered with',
-      graph: 'Links a live key and its test twin, kp_ and 22 characters; null for the key that an agent was registered with.',
+      graph:
+        'Links a live key and its test twin, kp_ and 22 characters; null for the key that an agent was registered with.',
     }),
     name: z.string().nullable().meta({ graph: 'What its makers call it.' }),
     env: keyEnvironment.meta({ graph: 'Where it leads; the key of an agent is live.' }),
@@ -45,7 +47,8 @@ export const apiKey = z
       graph: 'When it ends by itself, or with what it ends with, as things are; null for never.',
     }),
     endsWith: keyBond.nullable().meta({
-      description: 'What else ends it, by its time or by revocation: the key that made it, or the grant of the token that did',
+      description:
+        'What else ends it, by its time or by revocation: the key that made it, or the grant of the token that did',
       graph: 'What else ends it, by its time or by revocation; null for nothing.',
     }),
     rotatedTo: id('key').nullable().meta({ graph: 'The key that replaced it.' }),
@@ -75,7 +78,8 @@ export const keyRequest = z
         graph: 'Addresses or CIDR ranges, up to 100; on the plan enterprise only.',
       }),
     expiresAt: namedMoment.optional().meta({
-      description: 'When both keys end by themselves; in the future, and no later than the key or token that makes them',
+      description:
+        'When both keys end by themselves; in the future, and no later than the key or token that makes them',
       graph: 'When both keys end by themselves; in the future, and no later than the key or token that makes them.',
     }),
     apiVersion: apiVersion.optional().meta({
@@ -137,10 +141,20 @@ export const keys = noun({
   example,
   operations: {
     createKey: {
-      method: 'POST', path: '/keys', kind: 'write', action: 'key:create',
+      method: 'POST',
+      path: '/keys',
+      kind: 'write',
+      action: 'key:create',
       summary: 'Create a pair of keys',
-      description: 'A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the calling key acts, and may do no more than it; made by a token or by a key that ends, they end with its grant or with it. Needs a live secret key or a token of client_credentials.',
-      graph: 'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR (requires_enterprise, outlives_maker, exceeds_maker), INSUFFICIENT_PERMISSIONS (missing_scope, live_key_required).',
+      description:
+        'A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the ' +
+        'calling key acts, and may do no more than it; made by a token or by a key that ends, they end with its ' +
+        'grant or ' +
+        'with it. Needs a live secret key or a token of client_credentials.',
+      graph:
+        'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR ' +
+        '(requires_enterprise, outlives_maker, exceeds_maker), INSUFFICIENT_PERMISSIONS (missing_scope, ' +
+        'live_key_required).',
       input: keyRequest,
       bodyOptional: true,
       answer: { outcome: keyPair, trust: 'Trust envelope of the records.' },
@@ -149,18 +163,32 @@ export const keys = noun({
       example: { body: { name: 'ci', scopes: EXAMPLE_SCOPES }, response: examplePair, records: 2 },
     },
     listKeys: {
-      method: 'GET', path: '/keys', kind: 'read', action: 'key:read', field: 'keys',
+      method: 'GET',
+      path: '/keys',
+      kind: 'read',
+      action: 'key:read',
+      field: 'keys',
       summary: 'List the keys of the account',
-      description: 'Newest first, ended ones included; never the keys themselves, nor their hashes. A test key sees test keys alone.',
-      graph: 'Keys of the account, newest first, ended ones included; a test key sees test keys alone. Errors: INSUFFICIENT_PERMISSIONS.',
+      description:
+        'Newest first, ended ones included; never the keys themselves, nor their hashes. A test key sees test keys alone.',
+      graph:
+        'Keys of the account, newest first, ended ones included; a test key sees test keys alone. Errors: ' +
+        'INSUFFICIENT_PERMISSIONS.',
       answer: { page: apiKey },
       answered: 'A page of keys',
     },
     revokeKey: {
-      method: 'DELETE', path: '/keys/{id}', kind: 'write', action: 'key:write',
+      method: 'DELETE',
+      path: '/keys/{id}',
+      kind: 'write',
+      action: 'key:write',
       summary: 'Revoke a key',
-      description: 'It ends at once and for ever, and with it every token that it was shown for and every key that ends with it, open streams included. A second time changes nothing. Your own key may be revoked as well.',
-      graph: 'Ends a key at once, with every token that it was shown for and every key that ends with it; a second time changes nothing. Errors: RESOURCE_NOT_FOUND.',
+      description:
+        'It ends at once and for ever, and with it every token that it was shown for and every key that ends with ' +
+        'it, open streams included. A second time changes nothing. Your own key may be revoked as well.',
+      graph:
+        'Ends a key at once, with every token that it was shown for and every key that ends with it; a second time ' +
+        'changes nothing. Errors: RESOURCE_NOT_FOUND.',
       named: z
         .object({ id: idInPath({ description: 'Key, key_…', graph: 'Public id of the key; your own will do.' }) })
         .meta({ graph: 'A key to end.' }),
@@ -169,10 +197,19 @@ export const keys = noun({
       example: { response: { id: example.id, status: 'revoked', revoked_at: '2026-02-01T09:30:00.000Z' } },
     },
     rotateKey: {
-      method: 'POST', path: '/keys/{id}/rotate', kind: 'write', action: 'key:write',
+      method: 'POST',
+      path: '/keys/{id}/rotate',
+      kind: 'write',
+      action: 'key:write',
       summary: 'Replace a key by another',
-      description: 'The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on for grace_hours. Tokens, and keys that end, rotate what ends with them. Rotating a key that was rotated before ends the older grace.',
-      graph: 'Replaces a key; the old one works on for the grace. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).',
+      description:
+        'The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on for ' +
+        'grace_hours. Tokens, and keys that end, rotate what ends with them. Rotating a key that was rotated before ' +
+        'ends the ' +
+        'older grace.',
+      graph:
+        'Replaces a key; the old one works on for the grace. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR ' +
+        '(key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).',
       input: rotationRequest,
       bodyOptional: true,
       answer: rotated,
@@ -180,10 +217,16 @@ export const keys = noun({
       example: { body: { grace_hours: 24 }, response: exampleRotation },
     },
     rotateAgentKey: {
-      method: 'POST', path: '/agents/{id}/keys/rotate', kind: 'write', action: 'key:write',
+      method: 'POST',
+      path: '/agents/{id}/keys/rotate',
+      kind: 'write',
+      action: 'key:write',
       summary: 'Replace the key of the calling agent',
-      description: 'Rotates the key that the agent was registered with, svc_agent_sk_…, as POST /keys/{id}/rotate does with any key.',
-      graph: 'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).',
+      description:
+        'Rotates the key that the agent was registered with, svc_agent_sk_…, as POST /keys/{id}/rotate does with any key.',
+      graph:
+        'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR ' +
+        '(key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).',
       named: z.object({ agentId: namedAgent }).meta({ graph: 'The agent whose own key, svc_agent_sk_…, is replaced.' }),
       input: rotationRequest,
       bodyOptional: true,

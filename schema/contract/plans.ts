@@ -73,7 +73,11 @@ export const plans = noun({
   example,
   operations: {
     listPlans: {
-      method: 'GET', path: '/billing/plans', kind: 'read', action: 'billing:read', field: 'plans',
+      method: 'GET',
+      path: '/billing/plans',
+      kind: 'read',
+      action: 'billing:read',
+      field: 'plans',
       summary: 'List the plans with their prices',
       description: 'Cheapest first; current marks the plan of the caller.',
       graph: 'The price list. Errors: INVALID_API_KEY, INSUFFICIENT_PERMISSIONS.',

@@ -7,7 +7,9 @@ import { graphTypes, id, idInPath, inRest, moment, money } from './terms.ts';
 
 const status = z.enum(REFERRAL_STATUSES).register(graphTypes, {
   name: 'ReferralStatus',
-  description: 'PENDING until its agent has recovered 1,000 USD, then ACTIVE; CHURNED for ever once it has been quiet for 90 days or closed its account.',
+  description:
+    'PENDING until its agent has recovered 1,000 USD, then ACTIVE; CHURNED for ever once it has been quiet for 90 ' +
+    'days or closed its account.',
 });
 
 /** An agent that was referred; the order of the members is the order in every answer. */
@@ -67,8 +69,12 @@ const list = {
   kind: 'read',
   action: 'referral:read',
   field: 'referrals',
-  description: 'Newest first. Agents that registered with the code of the calling agent have depth 1 and count for its tier once they are active; those that registered with the code of one of them have depth 2. A test key sees none.',
-  graph: 'Referrals of the agent of the account, newest first; a test key sees none. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for the id of any other agent.',
+  description:
+    'Newest first. Agents that registered with the code of the calling agent have depth 1 and count for its tier ' +
+    'once they are active; those that registered with the code of one of them have depth 2. A test key sees none.',
+  graph:
+    'Referrals of the agent of the account, newest first; a test key sees none. Errors: VALIDATION_ERROR; ' +
+    'RESOURCE_NOT_FOUND for the id of any other agent.',
   filter: referralFilter,
   answer: { page: referral, beside },
   answered: 'A page of referrals',

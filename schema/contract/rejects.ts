@@ -17,7 +17,11 @@ export const rejects = noun({
   },
   operations: {
     listRejects: {
-      method: 'GET', path: '/data-sources/{id}/rejects', kind: 'read', action: 'dataSource:read', field: 'dataSourceRejects',
+      method: 'GET',
+      path: '/data-sources/{id}/rejects',
+      kind: 'read',
+      action: 'dataSource:read',
+      field: 'dataSourceRejects',
       summary: 'List the rows that were not stored',
       description: 'With line, column and reason, for every upload whose rejects are kept.',
       graph: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.',

@@ -18,7 +18,9 @@ export function membersInRest({ shape }: z.ZodObject): (readonly [string, z.ZodT
   return placed;
 }
 
-/** What REST reads and writes, as a type, of the input of a schema whose members all go by their names in snake_case. */
+/**
+ * What REST reads and writes, as a type, of the input of a schema whose members all go by their names in snake_case.
+ */
 export type InRest<Value> = Value extends readonly (infer Element)[]
   ? InRest<Element>[]
   : Value extends object
@@ -27,8 +29,13 @@ export type InRest<Value> = Value extends readonly (infer Element)[]
 
 const forms = new WeakMap<z.ZodType, z.ZodType>();
 
-/** The schema of what REST reads and writes: members in snake_case, texts where the graph has a `Date`. What needs no change stays itself. */
-export function restForm<Schema extends z.ZodType>(schema: Schema): Schema extends z.ZodObject ? z.ZodObject : z.ZodType {
+/**
+ * The schema of what REST reads and writes: members in snake_case, texts where the graph has a `Date`. What needs no
+ * change stays itself.
+ */
+export function restForm<Schema extends z.ZodType>(
+  schema: Schema,
+): Schema extends z.ZodObject ? z.ZodObject : z.ZodType {
   let form = forms.get(schema);
   if (form === undefined) {
     form = made(schema);
@@ -54,7 +61,10 @@ function made(schema: z.ZodType): z.ZodType {
   const form = restForm(inner);
   if (schema instanceof z.ZodOptional) return documented(form.optional(), schema);
   if (schema instanceof z.ZodNullable) return documented(form.nullable(), schema);
-  return documented(z.array(form).check(...((schema.def as z.core.$ZodArrayDef).checks ?? []) as z.core.$ZodCheck<unknown[]>[]), schema);
+  return documented(
+    z.array(form).check(...(((schema.def as z.core.$ZodArrayDef).checks ?? []) as z.core.$ZodCheck<unknown[]>[])),
+    schema,
+  );
 }
 
 function innerOf(schema: z.ZodType): z.ZodType | undefined {
@@ -70,13 +80,23 @@ function objectForm(schema: z.ZodObject): z.ZodObject {
   const plain = catchall === undefined ? open : open.catchall(catchall as z.ZodType);
   // Rules between members know the graph's names.
   const rules = z.custom<unknown>().check(...((schema.def.checks ?? []) as z.core.$ZodCheck<unknown>[]));
-  const ruled = schema.def.checks === undefined ? plain : plain.check(z.core._check((payload: z.core.ParsePayload) => {
-    const { error } = rules.safeParse(fromRest(schema, payload.value));
-    for (const issue of error?.issues ?? []) {
-      const path = issue.path.map((part) => (typeof part === 'string' ? restName(part, schema.shape[part]) : part));
-      payload.issues.push({ ...issue, path, input: payload.value } as z.core.$ZodRawIssue);
-    }
-  }, { when: whenOf(schema) }));
+  const ruled =
+    schema.def.checks === undefined
+      ? plain
+      : plain.check(
+          z.core._check(
+            (payload: z.core.ParsePayload) => {
+              const { error } = rules.safeParse(fromRest(schema, payload.value));
+              for (const issue of error?.issues ?? []) {
+                const path = issue.path.map((part) =>
+                  typeof part === 'string' ? restName(part, schema.shape[part]) : part,
+                );
+                payload.issues.push({ ...issue, path, input: payload.value } as z.core.$ZodRawIssue);
+              }
+            },
+            { when: whenOf(schema) },
+          ),
+        );
   return documented(ruled, schema) as z.ZodObject;
 }
 

@@ -23,10 +23,15 @@ export const resultVerification = z
       description: 'Whether a published key made the signature over exactly this payload',
       graph: 'Whether a published key made the signature over exactly this payload.',
     }),
-    digestMatch: z.boolean().nullable().meta({
-      description: 'Whether the result given is the one that was signed; null when none was given',
-      graph: 'Whether the result given is the one that was signed; null when none was given, or nothing trustworthy to compare it with.',
-    }),
+    digestMatch: z
+      .boolean()
+      .nullable()
+      .meta({
+        description: 'Whether the result given is the one that was signed; null when none was given',
+        graph:
+          'Whether the result given is the one that was signed; null when none was given, or nothing trustworthy to ' +
+          'compare it with.',
+      }),
     reason: signatureReason.nullable().meta({ description: 'Null when valid', graph: 'Null when valid.' }),
     algorithm: z.string().meta({ graph: 'As the header of the signature names it; EdDSA alone is accepted.' }),
     keyId: z.string().nullable().meta({ graph: 'Key that the header names.' }),

@@ -9,10 +9,7 @@ const LONGEST_NAME = 512;
 /** Which column of a file stands for which of ours: canonical name → the file's own. */
 const columnMapping = z
   .record(z.string().max(LONGEST_NAME), z.string().min(1).max(LONGEST_NAME))
-  .refine(
-    (mapping) => Object.keys(mapping).length <= MOST_COLUMNS,
-    `must not name more than ${MOST_COLUMNS} columns`,
-  );
+  .refine((mapping) => Object.keys(mapping).length <= MOST_COLUMNS, `must not name more than ${MOST_COLUMNS} columns`);
 /** Which character stands between cells is said by the verb. */
 const delimiter = inRest(z.union([z.literal('auto'), z.string().length(1)]), z.enum(['auto', ...DELIMITERS]));
 

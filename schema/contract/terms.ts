@@ -4,7 +4,20 @@ import { dateRange } from './date-range.ts';
 import { momentInRest } from './moment-in-rest.ts';
 
 /** Prefix of a public id, as `platform/identifiers.ts` knows them. */
-export type Prefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'kp' | 'ws' | 'aud' | 'evt' | 'dlv' | 'req' | 'upload' | 'exp';
+export type Prefix =
+  | 'attr'
+  | 'ds'
+  | 'sync'
+  | 'agent'
+  | 'key'
+  | 'kp'
+  | 'ws'
+  | 'aud'
+  | 'evt'
+  | 'dlv'
+  | 'req'
+  | 'upload'
+  | 'exp';
 
 declare module 'zod' {
   /** What zod does not say of a member; no word of it reaches a document. */
@@ -29,11 +42,12 @@ declare module 'zod' {
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = [
-  'graph', 'scalar', 'prefix', 'rest', 'restAfter', 'onlyInRest', 'repeats', 'digits',
-] as const;
+export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'restAfter', 'onlyInRest', 'repeats', 'digits'] as const;
 
-/** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
+/**
+ * Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI
+ * calls otherwise.
+ */
 export const graphTypes = z.registry<{
   readonly name: string;
   readonly description?: string;
@@ -42,13 +56,16 @@ export const graphTypes = z.registry<{
 }>();
 
 /*
- * The terms that shapes are made of. Members are called as in the graph and in the code, `dataSourceId`; REST says `data_source_id`.
- * What zod calls the output of a schema is the graph's value, its input is REST's: a `Date` here is a text there.
+ * The terms that shapes are made of. Members are called as in the graph and in the code, `dataSourceId`; REST says
+ * `data_source_id`. What zod calls the output of a schema is the graph's value, its input is REST's: a `Date` here is a
+ * text there.
  */
 
 const restForms = new WeakMap<z.ZodType, z.ZodType>();
 
-/** A member that REST takes in another form, and checks at its door; in the graph the verb says what is wrong with it. */
+/**
+ * A member that REST takes in another form, and checks at its door; in the graph the verb says what is wrong with it.
+ */
 export function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema): Schema {
   restForms.set(schema, form);
   return schema;
@@ -56,7 +73,8 @@ export function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema
 
 /** What is said of a member, from the outside in. */
 export function saidOf(schema: z.ZodType): z.GlobalMeta {
-  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? saidOf(schema.def.innerType as z.ZodType) : {};
+  const inner =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? saidOf(schema.def.innerType as z.ZodType) : {};
   return { ...inner, ...schema.meta() };
 }
 
@@ -83,7 +101,8 @@ export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
 export const trustHere = z.unknown().meta({ onlyInRest: true });
 export const id = (prefix: Prefix) => z.string().meta({ scalar: 'ID', prefix });
 /** An id in a path, of whatever form. */
-export const idInPath = (said: { readonly description: string; readonly graph: string; readonly rest?: string }) => z.string().meta({ scalar: 'ID', ...said });
+export const idInPath = (said: { readonly description: string; readonly graph: string; readonly rest?: string }) =>
+  z.string().meta({ scalar: 'ID', ...said });
 /** An id that a caller names; in the graph, what cannot be one names nothing. */
 export const namedId = (prefix: Prefix) => inRest(z.string().min(1).max(128), id(prefix));
 export const money = z.number().meta({ digits: 2 });
@@ -91,7 +110,10 @@ export const money = z.number().meta({ digits: 2 });
 export const cents = z.int().meta({ scalar: 'Cents' });
 /** Figures by the name of a channel, whose names stay as they are. */
 export const byChannel = z.record(z.string(), z.number().nullable());
-export const moment = z.codec(z.iso.datetime(), z.date(), { decode: (text) => new Date(text), encode: (date) => date.toISOString() });
+export const moment = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
 /** A moment that a caller names. */
 export const namedMoment = inRest(momentInRest, z.date());
 /** First and last day, both included, UTC. */
@@ -105,5 +127,8 @@ export const namedAddress = inRest(
 );
 /** Which currency a caller means; another than that of the source is refused by the verb. */
 export const namedCurrency = inRest(z.string().length(3), z.string());
-export const environment = z.enum(ENVIRONMENTS).register(graphTypes, { name: 'Environment', description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.' });
+export const environment = z.enum(ENVIRONMENTS).register(graphTypes, {
+  name: 'Environment',
+  description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.',
+});
 export const channelName = z.string().min(1).max(512);

@@ -19,7 +19,10 @@ const chosen = {
     .min(1, 'name at least one event type, or ["*"] for all that you may read')
     .max(EVENT_TYPES.length)
     .refine((events) => !events.includes(EVERY_EVENT) || events.length === 1, '"*" stands alone')
-    .meta({ description: 'Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included' }),
+    .meta({
+      description:
+        'Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included',
+    }),
   metadata: z
     .record(z.string().min(1).max(MAX_METADATA_LENGTH), z.string().max(MAX_METADATA_LENGTH))
     .refine(
@@ -39,7 +42,9 @@ export const newWebhook = z
   .object({
     url: chosen.url.meta({ graph: 'https address of a public host, at most 2048 characters.' }),
     events: chosen.events.meta({ graph: 'Event types, or ["*"] for all that the key may read.' }),
-    secret: chosen.secret.optional().meta({ graph: '8 to 256 characters; whsec_ and 32 random bytes when nothing is said.' }),
+    secret: chosen.secret
+      .optional()
+      .meta({ graph: '8 to 256 characters; whsec_ and 32 random bytes when nothing is said.' }),
     metadata: chosen.metadata.optional().meta({ graph: 'Up to 50 texts of at most 500 characters.' }),
   })
   .meta({ id: 'WebhookRequest', graph: 'A new subscription.' });
@@ -50,7 +55,9 @@ export const webhookUpdate = z
     events: chosen.events.optional().meta({ graph: 'Replaces the whole list.' }),
     active: z.boolean().optional().meta({ graph: 'Switches it on or off.' }),
     metadata: chosen.metadata.optional().meta({ graph: 'Replaces all of it.' }),
-    secret: chosen.secret.optional().meta({ graph: 'The new secret; the previous one keeps signing beside it for 24 hours.' }),
+    secret: chosen.secret
+      .optional()
+      .meta({ graph: 'The new secret; the previous one keeps signing beside it for 24 hours.' }),
   })
   .meta({ id: 'WebhookUpdate', graph: 'Changes to a subscription; what is left out stays.' });
 

@@ -11,7 +11,9 @@ export const MAX_WEBHOOKS = 16;
 
 const disabledReason = z.enum(DISABLED_REASONS).register(graphTypes, {
   name: 'WebhookDisabledReason',
-  description: 'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or key that made it has ended.',
+  description:
+    'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or key ' +
+    'that made it has ended.',
 });
 
 const webhookStats = z
@@ -60,10 +62,15 @@ export const webhook = z
 const webhookPayload = z
   .object({
     webhook: memberOf(webhook, 'The subscription.'),
-    secret: z.string().nullable().meta({ graph: 'The secret, where it was set just now. Shown this once; it is kept sealed.' }),
+    secret: z
+      .string()
+      .nullable()
+      .meta({ graph: 'The secret, where it was set just now. Shown this once; it is kept sealed.' }),
   })
   .register(graphTypes, { name: 'WebhookPayload', description: 'A subscription as it is now.' });
-const shownWithSecret = webhook.extend({ secret: z.string().optional().meta({ description: 'Shown only here and where it was set: keep it' }) }).meta({ id: 'WebhookSecretAnswer' });
+const shownWithSecret = webhook
+  .extend({ secret: z.string().optional().meta({ description: 'Shown only here and where it was set: keep it' }) })
+  .meta({ id: 'WebhookSecretAnswer' });
 const withSecret = {
   outcome: webhookPayload,
   trust: 'Trust envelope of the subscription.',
@@ -104,10 +111,18 @@ export const webhooks = noun({
   example,
   operations: {
     createWebhook: {
-      method: 'POST', path: '/webhooks', kind: 'write', action: 'webhook:write',
+      method: 'POST',
+      path: '/webhooks',
+      kind: 'write',
+      action: 'webhook:write',
       summary: 'Subscribe an address to events',
-      description: `Events of your account, or of the workspace that you act in, are sent to the address as signed JSON; the JSON Schema of each type is part of this release (schema/events). At most ${MAX_WEBHOOKS} webhooks. Without a secret one is made. Addresses that are not public are refused, now and at every sending.`,
-      graph: 'Subscribes an address to events. Errors: VALIDATION_ERROR (refused_address, unknown_host, too_many_webhooks), INSUFFICIENT_PERMISSIONS (missing_scope of an event).',
+      description:
+        `Events of your account, or of the workspace that you act in, are sent to the address as signed ` +
+        `JSON; the JSON Schema of each type is part of this release (schema/events). At most ${MAX_WEBHOOKS} webhooks. ` +
+        `Without a secret one is made. Addresses that are not public are refused, now and at every sending.`,
+      graph:
+        'Subscribes an address to events. Errors: VALIDATION_ERROR (refused_address, unknown_host, ' +
+        'too_many_webhooks), INSUFFICIENT_PERMISSIONS (missing_scope of an event).',
       input: newWebhook,
       answer: withSecret,
       status: 201,
@@ -115,16 +130,26 @@ export const webhooks = noun({
       example: { response: { ...example, secret: 'whsec_mZ9EXAMPLEexampleEXAMPLEexampleEXAMPLEexampl=' } },
     },
     listWebhooks: {
-      method: 'GET', path: '/webhooks', kind: 'read', action: 'webhook:read', field: 'webhooks',
+      method: 'GET',
+      path: '/webhooks',
+      kind: 'read',
+      action: 'webhook:read',
+      field: 'webhooks',
       summary: 'List webhooks',
       description: 'Newest first; those that are on, or all of them with active=all.',
-      graph: 'Subscriptions of the caller’s environment, newest first; those that are off only when asked for. Errors: INSUFFICIENT_PERMISSIONS.',
+      graph:
+        'Subscriptions of the caller’s environment, newest first; those that are off only when asked for. Errors: ' +
+        'INSUFFICIENT_PERMISSIONS.',
       switches: ['includeInactive'],
       answer: { page: webhook },
       answered: 'A page of webhooks',
     },
     getWebhook: {
-      method: 'GET', path: '/webhooks/{webhook_id}', kind: 'read', action: 'webhook:read', field: 'webhook',
+      method: 'GET',
+      path: '/webhooks/{webhook_id}',
+      kind: 'read',
+      action: 'webhook:read',
+      field: 'webhook',
       summary: 'Read a webhook',
       description: 'With how it fares; the secret is not shown again.',
       graph: 'A subscription of the caller’s environment. Errors: RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS.',
@@ -133,10 +158,19 @@ export const webhooks = noun({
       answered: 'The webhook',
     },
     updateWebhook: {
-      method: 'PATCH', path: '/webhooks/{webhook_id}', kind: 'write', action: 'webhook:write',
+      method: 'PATCH',
+      path: '/webhooks/{webhook_id}',
+      kind: 'write',
+      action: 'webhook:write',
       summary: 'Change a webhook',
-      description: 'Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that receivers need not change in the same moment. Switching a webhook on again counts its failures anew. Another url or secret takes the scopes of all that it hears.',
-      graph: 'Changes a subscription. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (refused_address, unknown_host), INSUFFICIENT_PERMISSIONS (missing_scope of an event).',
+      description:
+        'Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that ' +
+        'receivers need not change in the same moment. Switching a webhook on again counts its failures anew. ' +
+        'Another url or ' +
+        'secret takes the scopes of all that it hears.',
+      graph:
+        'Changes a subscription. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (refused_address, unknown_host), ' +
+        'INSUFFICIENT_PERMISSIONS (missing_scope of an event).',
       named,
       input: webhookUpdate,
       answer: withSecret,
@@ -144,7 +178,10 @@ export const webhooks = noun({
       example: { body: { active: false }, response: { ...example, active: false } },
     },
     deleteWebhook: {
-      method: 'DELETE', path: '/webhooks/{webhook_id}', kind: 'write', action: 'webhook:write',
+      method: 'DELETE',
+      path: '/webhooks/{webhook_id}',
+      kind: 'write',
+      action: 'webhook:write',
       summary: 'Delete a webhook',
       description: 'Nothing more is sent to it, and the record of its deliveries is gone as well.',
       graph: 'Ends a subscription, with all that was still to be delivered. Errors: RESOURCE_NOT_FOUND.',
@@ -158,9 +195,14 @@ export const webhooks = noun({
       answered: 'It is gone',
     },
     testWebhook: {
-      method: 'POST', path: '/webhooks/{webhook_id}/test', kind: 'write', action: 'webhook:write',
+      method: 'POST',
+      path: '/webhooks/{webhook_id}/test',
+      kind: 'write',
+      action: 'webhook:write',
       summary: 'Send a test event',
-      description: 'A made-up event of the type, marked "test": true, is sent at once and not tried again. The answer comes when the receiver has answered, or after 15 seconds.',
+      description:
+        'A made-up event of the type, marked "test": true, is sent at once and not tried again. The answer comes ' +
+        'when the receiver has answered, or after 15 seconds.',
       graph: 'Sends a made-up event at once, without retries. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.',
       named,
       input: webhookTestRequest,

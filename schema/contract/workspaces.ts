@@ -11,7 +11,9 @@ export const region = z.enum(REGIONS).register(graphTypes, {
 });
 export const workspaceRole = z.enum(ROLES).register(graphTypes, {
   name: 'WorkspaceRole',
-  description: 'OWNER may do everything in the workspace, ANALYST all but manage members, billing and audit, VIEWER read, AUDITOR read (no raw journeys) and audit.',
+  description:
+    'OWNER may do everything in the workspace, ANALYST all but manage members, billing and audit, VIEWER read, ' +
+    'AUDITOR read (no raw journeys) and audit.',
 });
 
 export const workspaceMember = z
@@ -40,7 +42,9 @@ export const workspace = z
   })
   .meta({
     id: 'Workspace',
-    graph: 'A part of an account that agents, also of other accounts, work in together. Requests act in it with SVC-Workspace.',
+    graph:
+      'A part of an account that agents, also of other accounts, work in together. Requests act in it with ' +
+      'SVC-Workspace.',
   });
 
 export const newWorkspace = z
@@ -79,10 +83,12 @@ const membership = z
   .register(graphTypes, { name: 'AddWorkspaceAgentPayload', description: 'The membership as it is now.' });
 
 /** A membership as REST shows it. */
-const flatMembership = z.object({
-  workspaceId: workspaceOfMember,
-  ...workspaceMember.shape,
-}).meta({ id: 'WorkspaceMembership' });
+const flatMembership = z
+  .object({
+    workspaceId: workspaceOfMember,
+    ...workspaceMember.shape,
+  })
+  .meta({ id: 'WorkspaceMembership' });
 
 const exampleMember = {
   agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
@@ -110,10 +116,17 @@ export const workspaces = noun({
   example,
   operations: {
     createWorkspace: {
-      method: 'POST', path: '/workspaces', kind: 'write', action: 'workspace:create',
+      method: 'POST',
+      path: '/workspaces',
+      kind: 'write',
+      action: 'workspace:create',
       summary: 'Make a workspace',
-      description: 'A part of your account that agents, also of other accounts, work in together. The calling agent becomes its owner. Another region than the one this deployment serves is refused.',
-      graph: 'Makes a workspace of the caller’s account. Errors: VALIDATION_ERROR (also region_not_served), INSUFFICIENT_PERMISSIONS.',
+      description:
+        'A part of your account that agents, also of other accounts, work in together. The calling agent becomes its ' +
+        'owner. Another region than the one this deployment serves is refused.',
+      graph:
+        'Makes a workspace of the caller’s account. Errors: VALIDATION_ERROR (also region_not_served), ' +
+        'INSUFFICIENT_PERMISSIONS.',
       input: newWorkspace,
       answer: {
         one: workspace,
@@ -127,19 +140,38 @@ export const workspaces = noun({
       example: { leavesOut: ['region'] },
     },
     listWorkspaces: {
-      method: 'GET', path: '/workspaces', kind: 'read', action: 'workspace:read', field: 'workspaces',
+      method: 'GET',
+      path: '/workspaces',
+      kind: 'read',
+      action: 'workspace:read',
+      field: 'workspaces',
       summary: 'List the workspaces that you belong to',
-      description: 'Those of your account and those that your agent was added to, newest first, each with your role in it.',
+      description:
+        'Those of your account and those that your agent was added to, newest first, each with your role in it.',
       graph: 'Workspaces that the caller belongs to, newest first.',
       answer: { page: workspace },
       answered: 'A page of workspaces',
     },
     addWorkspaceAgent: {
-      method: 'POST', path: '/workspaces/{id}/agents', kind: 'write', action: 'workspace:write',
+      method: 'POST',
+      path: '/workspaces/{id}/agents',
+      kind: 'write',
+      action: 'workspace:write',
       summary: 'Add an agent to a workspace, or change its role',
-      description: 'For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows, and no end: a member stays when the key has gone.',
-      graph: 'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).',
-      named: z.object({ workspaceId: idInPath({ rest: 'id', description: 'Workspace, ws_…', graph: 'Public id of a workspace that the caller owns.' }) }),
+      description:
+        'For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The ' +
+        'last owner keeps its role. The key needs the scopes of all that the role allows, and no end: a member stays when ' +
+        'the key has gone.',
+      graph:
+        'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, ' +
+        'INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).',
+      named: z.object({
+        workspaceId: idInPath({
+          rest: 'id',
+          description: 'Workspace, ws_…',
+          graph: 'Public id of a workspace that the caller owns.',
+        }),
+      }),
       input: newMember,
       answer: {
         outcome: membership,

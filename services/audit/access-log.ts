@@ -27,7 +27,15 @@ export class AccessLog {
     const actor = auditActor(principal);
     const subject = `${principal.accountId} ${actor.id} ${principal.environment} ${target.type} ${target.id}`;
     if (this.#remembers(subject)) return;
-    const event: AuditEvent = { accountId: principal.accountId, type: 'data.accessed', actor, target, outcome: 'success', environment: principal.environment, details: {} };
+    const event: AuditEvent = {
+      accountId: principal.accountId,
+      type: 'data.accessed',
+      actor,
+      target,
+      outcome: 'success',
+      environment: principal.environment,
+      details: {},
+    };
     await this.#database.asNobody((em) => recordAccessOnce(em, context, event, subject));
     this.#told.add(subject);
   }

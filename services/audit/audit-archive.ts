@@ -1,4 +1,13 @@
-import { createReadStream, createWriteStream, existsSync, fsyncSync, mkdirSync, openSync, closeSync, renameSync } from 'node:fs';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  renameSync,
+} from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,7 +27,10 @@ export interface AuditSegment {
   readonly fileName: string;
 }
 
-/** Entries that left the database: gzipped NDJSON, one file per segment, each line an entry as it was served, its hash included. */
+/**
+ * Entries that left the database: gzipped NDJSON, one file per segment, each line an entry as it was served, its hash
+ * included.
+ */
 export class AuditArchive {
   readonly #directory: string;
 
@@ -26,8 +38,15 @@ export class AuditArchive {
     this.#directory = resolve(directory);
   }
 
-  /** Writes a segment and returns its name when it is on disk under that name; an unfinished one of before is replaced. */
-  async write(chain: string, firstSequence: number, lastSequence: number, entries: AsyncIterable<ChainedEntry>): Promise<string> {
+  /**
+   * Writes a segment and returns its name when it is on disk under that name; an unfinished one of before is replaced.
+   */
+  async write(
+    chain: string,
+    firstSequence: number,
+    lastSequence: number,
+    entries: AsyncIterable<ChainedEntry>,
+  ): Promise<string> {
     const name = `${chainName(chain)}/${String(firstSequence).padStart(10, '0')}-${String(lastSequence).padStart(10, '0')}.ndjson.gz`;
     const path = this.#path(name);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -44,7 +63,13 @@ export class AuditArchive {
   /** @throws ProblemError `service_unavailable` when the file is not there */
   read(name: string): AsyncGenerator<ChainedEntry> {
     const path = this.#path(name);
-    if (!existsSync(path)) throw new ProblemError('service_unavailable', 'These entries of the audit log are in an archive that cannot be read now. Ask the operator to bring it back to AUDIT_ARCHIVE_DIR.', { code: 'archive_unavailable', retryAfterS: 60 });
+    if (!existsSync(path))
+      throw new ProblemError(
+        'service_unavailable',
+        'These entries of the audit log are in an archive that cannot be read now. Ask the operator to bring it back ' +
+          'to AUDIT_ARCHIVE_DIR.',
+        { code: 'archive_unavailable', retryAfterS: 60 },
+      );
     return archivedEntries(path);
   }
 

@@ -57,17 +57,32 @@ export class ChainChecker {
   finish(end: number): ChainCheck {
     if (this.#broken === null && this.#last.sequence < end) this.#break(this.#last.sequence + 1, 'missing');
     const { sequence = null, reason = null } = this.#broken ?? {};
-    return { intact: reason === null, entriesVerified: this.#verified, firstBrokenSequence: sequence, reason, headsMatched: this.#matched };
+    return {
+      intact: reason === null,
+      entriesVerified: this.#verified,
+      firstBrokenSequence: sequence,
+      reason,
+      headsMatched: this.#matched,
+    };
   }
 
   #isSound({ entry, hash, sequence }: ChainedEntry): boolean {
     const link = linkOf(entry);
-    return link?.chain_id === this.#chainName && link.sequence === sequence && link.previous_hash === this.#last.hash && entryHash(this.#last.hash, entry) === hash;
+    return (
+      link?.chain_id === this.#chainName &&
+      link.sequence === sequence &&
+      link.previous_hash === this.#last.hash &&
+      entryHash(this.#last.hash, entry) === hash
+    );
   }
 
   /** Heads of one sequence may be there twice: a signer that was killed signs again. */
   #compareHeads({ sequence, hash }: ChainHead): void {
-    for (let head = this.#heads[this.#nextHead]; head !== undefined && head.sequence <= sequence; head = this.#heads[this.#nextHead]) {
+    for (
+      let head = this.#heads[this.#nextHead];
+      head !== undefined && head.sequence <= sequence;
+      head = this.#heads[this.#nextHead]
+    ) {
       this.#nextHead += 1;
       if (head.hash === hash) this.#matched += 1;
       else return void this.#break(sequence, 'head_mismatch');

@@ -75,13 +75,21 @@ export class AddressHasher {
   }
 }
 
-/** `sha256:` and the hex SHA-256 of the predecessor's hash, a line feed, and the entry's canonical JSON (contract, audit). */
+/**
+ * `sha256:` and the hex SHA-256 of the predecessor's hash, a line feed, and the entry's canonical JSON (contract,
+ * audit).
+ */
 export function entryHash(previousHash: string, entry: string): string {
   return `sha256:${createHash('sha256').update(`${previousHash}\n${entry}`).digest('hex')}`;
 }
 
 /** Gives an event its place directly behind `head`. */
-export function chainEvent(chain: string, head: ChainHead, { eventId, occurredAt, clientAddress, body }: ToldEvent, addresses: AddressHasher): ChainedEntry {
+export function chainEvent(
+  chain: string,
+  head: ChainHead,
+  { eventId, occurredAt, clientAddress, body }: ToldEvent,
+  addresses: AddressHasher,
+): ChainedEntry {
   const content: AuditEntry = {
     chain_id: chainName(chain),
     sequence: head.sequence + 1,
@@ -89,7 +97,12 @@ export function chainEvent(chain: string, head: ChainHead, { eventId, occurredAt
     event_type: body.type,
     severity: body.severity,
     occurred_at: occurredAt.toISOString(),
-    actor: { type: body.actor.type, id: body.actor.id, ip_hash: clientAddress === null ? null : addresses.hash(clientAddress), user_agent: body.userAgent },
+    actor: {
+      type: body.actor.type,
+      id: body.actor.id,
+      ip_hash: clientAddress === null ? null : addresses.hash(clientAddress),
+      user_agent: body.userAgent,
+    },
     target: body.target,
     outcome: body.outcome,
     environment: body.environment,

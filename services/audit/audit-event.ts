@@ -1,7 +1,12 @@
 import type { SqlEntityManager } from '../../platform/postgres/database.ts';
 import { newUuid, publicId, type Uuid } from '../../platform/identifiers.ts';
 import type { Environment, Principal, RequestContext } from '../../schema/principal.ts';
-import type { AUDIT_ACTOR_TYPES, AUDIT_EVENT_TYPES, AUDIT_OUTCOMES, AUDIT_SEVERITIES } from '../../schema/value-lists.ts';
+import type {
+  AUDIT_ACTOR_TYPES,
+  AUDIT_EVENT_TYPES,
+  AUDIT_OUTCOMES,
+  AUDIT_SEVERITIES,
+} from '../../schema/value-lists.ts';
 
 export type AuditEventType = (typeof AUDIT_EVENT_TYPES)[number];
 export type AuditSeverity = (typeof AUDIT_SEVERITIES)[number];
@@ -36,7 +41,9 @@ export interface AuditActor {
 /** Who did it, as the log names a caller: the agent that the credential is bound to, else the key itself. */
 export function auditActor(principal: Principal | null): AuditActor {
   if (principal === null) return { type: 'anonymous', id: null };
-  return principal.agentId === null ? { type: 'key', id: publicId('key', principal.credentialId as Uuid) } : { type: 'agent', id: publicId('agent', principal.agentId as Uuid) };
+  return principal.agentId === null
+    ? { type: 'key', id: publicId('key', principal.credentialId as Uuid) }
+    : { type: 'agent', id: publicId('agent', principal.agentId as Uuid) };
 }
 
 /** Something that happened, as whoever saw it tells it. Numbers, hashes and order come when it is sealed. */
@@ -67,12 +74,25 @@ export async function recordAuditEvent(em: SqlEntityManager, context: Told, even
 }
 
 /** Records an access unless the same subject had one told in this hour of the database's clock. */
-export async function recordAccessOnce(em: SqlEntityManager, context: Told, event: AuditEvent, subject: string): Promise<void> {
-  await em.execute(`select events.tell_access_once(?::uuid, ?::uuid, ?::jsonb, ?, ?)`, [...toldAs(context, event), subject]);
+export async function recordAccessOnce(
+  em: SqlEntityManager,
+  context: Told,
+  event: AuditEvent,
+  subject: string,
+): Promise<void> {
+  await em.execute(`select events.tell_access_once(?::uuid, ?::uuid, ?::jsonb, ?, ?)`, [
+    ...toldAs(context, event),
+    subject,
+  ]);
 }
 
 function toldAs({ requestId, origin }: Told, event: AuditEvent): [string, string | null, string, string | null] {
   const { accountId, ...told } = event;
-  const body = { ...told, severity: event.severity ?? USUAL_SEVERITY[event.type], requestId, userAgent: origin?.userAgent?.slice(0, USER_AGENT_LENGTH) ?? null };
+  const body = {
+    ...told,
+    severity: event.severity ?? USUAL_SEVERITY[event.type],
+    requestId,
+    userAgent: origin?.userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
+  };
   return [newUuid(), accountId, JSON.stringify(body), origin?.clientAddress ?? null];
 }

@@ -19,8 +19,8 @@ export interface AuditHeadSignerOptions {
 }
 
 /**
- * Signs the heads of chains and writes them where the database's owner can't change them. Written first and noted in the
- * database afterwards: a crash between the two signs a head twice, which says nothing new. It signs no chain that
+ * Signs the heads of chains and writes them where the database's owner can't change them. Written first and noted in
+ * the database afterwards: a crash between the two signs a head twice, which says nothing new. It signs no chain that
  * contradicts what it signed before, so that a rewritten chain does not get a signature of its own.
  */
 export class AuditHeadSigner {
@@ -37,14 +37,20 @@ export class AuditHeadSigner {
     const due = { entries: force ? 0 : SIGN_AFTER.entries, seconds: force ? 0 : SIGN_AFTER.seconds };
     const { database, keys, file, issuer, clock } = this.#options;
     return database.asNobody(async (em) => {
-      const rows = await em.execute<{ chain_id: string; sequence: string; hash: string }[]>(`select * from events.claim_unsigned_heads(?, make_interval(secs => ?), ?)`, [due.entries, due.seconds, HEADS_PER_ROUND]);
+      const rows = await em.execute<{ chain_id: string; sequence: string; hash: string }[]>(
+        `select * from events.claim_unsigned_heads(?, make_interval(secs => ?), ?)`,
+        [due.entries, due.seconds, HEADS_PER_ROUND],
+      );
       if (rows.length === 0) return 0;
       const key = await keys.current(em, 'live');
       const signed: { readonly chain: string; readonly head: ChainHead; readonly line: string }[] = [];
       for (const row of rows) {
         const head: ChainHead = { sequence: Number(row.sequence), hash: row.hash };
         if (!(await this.#continues(em, row.chain_id, head))) continue;
-        const line = await signedHeadLine({ iss: issuer, chain_id: chainName(row.chain_id), ...head, iat: Math.floor(clock().getTime() / 1000) }, key);
+        const line = await signedHeadLine(
+          { iss: issuer, chain_id: chainName(row.chain_id), ...head, iat: Math.floor(clock().getTime() / 1000) },
+          key,
+        );
         signed.push({ chain: row.chain_id, head, line });
       }
       if (signed.length === 0) return 0;
@@ -67,15 +73,20 @@ export class AuditHeadSigner {
   async #continues(em: SqlEntityManager, chain: string, head: ChainHead): Promise<boolean> {
     const holds = async (before: ChainHead | undefined): Promise<boolean> => {
       if (before === undefined) return true;
-      const [now] = await em.execute<[{ hash: string | null }]>(`select events.audit_hash_at(?::uuid, ?) as hash`, [chain, before.sequence]);
+      const [now] = await em.execute<[{ hash: string | null }]>(`select events.audit_hash_at(?::uuid, ?) as hash`, [
+        chain,
+        before.sequence,
+      ]);
       return now.hash === before.hash && head.sequence >= before.sequence;
     };
     const name = chainName(chain);
     const known = await this.#knownHeads();
     if (await holds(known.get(name))) return true;
     if (this.#distrusted.has(chain)) return false;
-    // Another process may have signed since, and all before that may be in the archive. What this one knows it does not forget.
-    for (const [each, later] of await this.#options.file.lastHeads()) if (later.sequence > (known.get(each)?.sequence ?? 0)) known.set(each, later);
+    // Another process may have signed since, and all before that may be in the archive. What this one knows it does not
+    // forget.
+    for (const [each, later] of await this.#options.file.lastHeads())
+      if (later.sequence > (known.get(each)?.sequence ?? 0)) known.set(each, later);
     if (await holds(known.get(name))) return true;
     this.#distrust(chain, known.get(name)!);
     return false;
@@ -83,6 +94,10 @@ export class AuditHeadSigner {
 
   #distrust(chain: string, before: ChainHead): void {
     this.#distrusted.add(chain);
-    this.#options.logger.error({ chain, sequence: before.sequence }, 'an audit chain is not the one whose head was signed before; it will not be signed again. Verify it: POST /v1/audit/verify');
+    this.#options.logger.error(
+      { chain, sequence: before.sequence },
+      'an audit chain is not the one whose head was signed before; it will not be signed again. Verify it: POST ' +
+        '/v1/audit/verify',
+    );
   }
 }

@@ -1,4 +1,14 @@
-import { closeSync, createReadStream, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
 import { z } from 'zod';
@@ -25,9 +35,15 @@ export type HeadClaims = z.output<typeof claimsSchema>;
 const lineSchema = z.object({ chain_id: z.string(), sequence: z.int(), jws: z.string() });
 type HeadLine = z.output<typeof lineSchema>;
 
-/** One line of the file: what it is about, so that it need not be opened to be found, and the signed head (compact JWS). */
+/**
+ * One line of the file: what it is about, so that it need not be opened to be found, and the signed head (compact JWS).
+ */
 export async function signedHeadLine(claims: HeadClaims, key: CurrentKey): Promise<string> {
-  const line: HeadLine = { chain_id: claims.chain_id, sequence: claims.sequence, jws: await signCompact(TYPE, claims, key) };
+  const line: HeadLine = {
+    chain_id: claims.chain_id,
+    sequence: claims.sequence,
+    jws: await signCompact(TYPE, claims, key),
+  };
   return JSON.stringify(line);
 }
 
@@ -60,7 +76,7 @@ export class AuditHeadsFile {
     const file = openSync(this.path, 'a+', 0o600);
     try {
       const bytes = Buffer.from(`${endsInsideLine(file) ? '\n' : ''}${lines.join('\n')}\n`);
-      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+      for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -75,7 +91,8 @@ export class AuditHeadsFile {
     const name = chainName(chain);
     for await (const line of this.#lines(name)) {
       const claims = await provenClaims(line.jws, findKey);
-      if (claims?.chain_id === name && claims.sequence === line.sequence) heads.push({ sequence: claims.sequence, hash: claims.hash });
+      if (claims?.chain_id === name && claims.sequence === line.sequence)
+        heads.push({ sequence: claims.sequence, hash: claims.hash });
       else unproven += 1;
     }
     return { heads: heads.toSorted((one, other) => one.sequence - other.sequence), unproven };
@@ -86,7 +103,8 @@ export class AuditHeadsFile {
     const last = new Map<string, ChainHead>();
     for await (const { jws } of this.#lines('')) {
       const claims = claimsSchema.safeParse(objectIn(Buffer.from(jws.split('.')[1] ?? '', 'base64url'))).data;
-      if (claims !== undefined && claims.sequence >= (last.get(claims.chain_id)?.sequence ?? 0)) last.set(claims.chain_id, { sequence: claims.sequence, hash: claims.hash });
+      if (claims !== undefined && claims.sequence >= (last.get(claims.chain_id)?.sequence ?? 0))
+        last.set(claims.chain_id, { sequence: claims.sequence, hash: claims.hash });
     }
     return last;
   }
@@ -107,7 +125,8 @@ async function provenClaims(jws: string, findKey: FindHeadKey): Promise<HeadClai
   const kid = jwsHeader(jws)?.kid ?? null;
   const key = kid === null ? null : await findKey(kid);
   // The name of a key is made from the key (RFC 7638): whoever owns the table of keys can't put another under it.
-  if (kid === null || key === null || (await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: key.x })) !== kid) return null;
+  if (kid === null || key === null || (await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: key.x })) !== kid)
+    return null;
   const verified = await verifiedPayload(jws, key.x);
   return verified?.type === TYPE ? (claimsSchema.safeParse(objectIn(verified.payload)).data ?? null) : null;
 }

@@ -52,7 +52,11 @@ export class AuditLog {
     const links = await store.select(filter, limit, offset);
     const archived = await this.#archived(extent, filter, limit - links.length, Math.max(0, offset - inDatabase));
     const all = [...links, ...archived.links];
-    return { entries: all.flatMap(served), totalCount: inDatabase + archived.count, chainVerified: await this.#isSound(chain, extent, all) };
+    return {
+      entries: all.flatMap(served),
+      totalCount: inDatabase + archived.count,
+      chainVerified: await this.#isSound(chain, extent, all),
+    };
   }
 
   /** How many entries match, archived ones included. */
@@ -66,7 +70,12 @@ export class AuditLog {
    * @param end the last entry when absent; one behind the last is the last
    * @throws ProblemError `validation_error` when the range is empty
    */
-  async verify(context: RequestContext, chain: string, start: number, end: number | undefined): Promise<ChainVerification> {
+  async verify(
+    context: RequestContext,
+    chain: string,
+    start: number,
+    end: number | undefined,
+  ): Promise<ChainVerification> {
     await this.#services.sealer.seal(chain);
     const store = this.#store(chain);
     // The database first: a head is in the file before the database knows of it.
@@ -75,9 +84,18 @@ export class AuditLog {
     const lastHead = heads.at(-1)?.sequence ?? 0;
     const length = Math.max(extent.head.sequence, lastHead);
     const last = Math.min(end ?? length, length);
-    if (start > Math.max(last, 1)) throw new ProblemError('validation_error', `start_sequence: must not be after ${end === undefined || end > length ? `the last entry, ${length}` : 'end_sequence'}`, { code: 'invalid_range', param: '/start_sequence' });
+    if (start > Math.max(last, 1))
+      throw new ProblemError(
+        'validation_error',
+        `start_sequence: must not be after ` +
+          `${end === undefined || end > length ? `the last entry, ${length}` : 'end_sequence'}`,
+        { code: 'invalid_range', param: '/start_sequence' },
+      );
     const check = await checkRange(store, extent, chain, Math.max(start, extent.floor.sequence + 1), last, heads);
-    const result: ChainVerification = { ...witnessed(check, extent, lastHead, unproven), signedThrough: lastHead === 0 ? null : lastHead };
+    const result: ChainVerification = {
+      ...witnessed(check, extent, lastHead, unproven),
+      signedThrough: lastHead === 0 ? null : lastHead,
+    };
     if (!result.intact) await this.#tellFailure(context, chain, result);
     return result;
   }
@@ -87,11 +105,18 @@ export class AuditLog {
   }
 
   /** Matching entries of the archive, the newest first, after skipping so many; a segment in memory at a time. */
-  async #archived({ segments }: ChainExtent, filter: AuditFilter, limit: number, skip: number): Promise<{ readonly links: readonly ChainedEntry[]; readonly count: number }> {
+  async #archived(
+    { segments }: ChainExtent,
+    filter: AuditFilter,
+    limit: number,
+    skip: number,
+  ): Promise<{ readonly links: readonly ChainedEntry[]; readonly count: number }> {
     const links: ChainedEntry[] = [];
     let count = 0;
     for (const segment of segments.toReversed()) {
-      const isOutside = (filter.since !== undefined && segment.lastOccurredAt < filter.since) || (filter.beforeSequence !== undefined && segment.firstSequence >= filter.beforeSequence);
+      const isOutside =
+        (filter.since !== undefined && segment.lastOccurredAt < filter.since) ||
+        (filter.beforeSequence !== undefined && segment.firstSequence >= filter.beforeSequence);
       const isWhole = Object.values(filter).every((value) => value === undefined);
       const length = segment.lastSequence - segment.firstSequence + 1;
       if (isOutside) continue;
@@ -100,7 +125,8 @@ export class AuditLog {
         continue;
       }
       const matching: ChainedEntry[] = [];
-      for await (const link of this.#services.archive.read(segment.fileName)) if (matches(link, filter)) matching.push(link);
+      for await (const link of this.#services.archive.read(segment.fileName))
+        if (matches(link, filter)) matching.push(link);
       matching.reverse();
       links.push(...matching.slice(Math.max(0, skip - count), Math.max(0, skip - count) + limit - links.length));
       count += matching.length;
@@ -109,53 +135,101 @@ export class AuditLog {
   }
 
   /** Whether each of these entries has its hash, is what its successor is linked to, and follows its predecessor. */
-  async #isSound(chain: string, { head, floor, segments }: ChainExtent, links: readonly ChainedEntry[]): Promise<boolean> {
-    const known = new Map<number, string>([[0, GENESIS.hash], [floor.sequence, floor.hash], ...segments.map(({ lastSequence, lastHash }) => [lastSequence, lastHash] as const)]);
+  async #isSound(
+    chain: string,
+    { head, floor, segments }: ChainExtent,
+    links: readonly ChainedEntry[],
+  ): Promise<boolean> {
+    const known = new Map<number, string>([
+      [0, GENESIS.hash],
+      [floor.sequence, floor.hash],
+      ...segments.map(({ lastSequence, lastHash }) => [lastSequence, lastHash] as const),
+    ]);
     for (const { sequence, hash } of links) known.set(sequence, hash);
-    const neighbours = [...new Set(links.flatMap(({ sequence }) => [sequence - 1, sequence + 1]))].filter((sequence) => !known.has(sequence));
+    const neighbours = [...new Set(links.flatMap(({ sequence }) => [sequence - 1, sequence + 1]))].filter(
+      (sequence) => !known.has(sequence),
+    );
     const rows = neighbours.length === 0 ? [] : await this.#store(chain).rowsAt(neighbours);
     for (const { sequence, hash } of rows) known.set(sequence, hash);
     const isLinked = (link: ChainedEntry): boolean => {
       const [entry] = served(link);
       // The predecessor of an archived entry that is not on this page is in the same file; verifying reads it.
-      const previous = known.get(link.sequence - 1) ?? (segments.some(({ firstSequence, lastSequence }) => firstSequence < link.sequence && link.sequence <= lastSequence) ? entry?.previous_hash : undefined);
-      return entry !== undefined && entry.sequence === link.sequence && entry.previous_hash === previous && entryHash(entry.previous_hash, link.entry) === link.hash;
+      const previous =
+        known.get(link.sequence - 1) ??
+        (segments.some(
+          ({ firstSequence, lastSequence }) => firstSequence < link.sequence && link.sequence <= lastSequence,
+        )
+          ? entry?.previous_hash
+          : undefined);
+      return (
+        entry !== undefined &&
+        entry.sequence === link.sequence &&
+        entry.previous_hash === previous &&
+        entryHash(entry.previous_hash, link.entry) === link.hash
+      );
     };
     const successors = rows.filter(({ sequence }) => links.some((link) => link.sequence === sequence - 1));
-    const isWhole = links.every(({ sequence, hash }) => (sequence === head.sequence ? hash === head.hash : sequence < head.sequence));
+    const isWhole = links.every(({ sequence, hash }) =>
+      sequence === head.sequence ? hash === head.hash : sequence < head.sequence,
+    );
     return isWhole && links.every(isLinked) && successors.every(isLinked);
   }
 
-  #tellFailure(context: RequestContext, chain: string, { firstBrokenSequence, reason, entriesVerified }: ChainVerification): Promise<void> {
-    return this.#services.database.asNobody((em) =>
-      recordAuditEvent(em, context, {
-        accountId: chain === INSTALLATION_CHAIN ? null : chain,
-        type: 'audit.verification_failed',
-        actor: auditActor(context.principal),
-        target: null,
-        outcome: 'failure',
-        environment: context.principal?.environment ?? 'live',
-        details: { first_broken_sequence: firstBrokenSequence, reason, entries_verified: entriesVerified },
-      }),
+  #tellFailure(
+    context: RequestContext,
+    chain: string,
+    { firstBrokenSequence, reason, entriesVerified }: ChainVerification,
+  ): Promise<void> {
+    return this.#services.database.asNobody(
+      (em) =>
+        recordAuditEvent(em, context, {
+          accountId: chain === INSTALLATION_CHAIN ? null : chain,
+          type: 'audit.verification_failed',
+          actor: auditActor(context.principal),
+          target: null,
+          outcome: 'failure',
+          environment: context.principal?.environment ?? 'live',
+          details: { first_broken_sequence: firstBrokenSequence, reason, entries_verified: entriesVerified },
+        }),
       { turnOf: chain },
     );
   }
 }
 
-async function checkRange(store: AuditStore, { floor }: ChainExtent, chain: string, start: number, last: number, heads: readonly ChainHead[]): Promise<ChainCheck> {
+async function checkRange(
+  store: AuditStore,
+  { floor }: ChainExtent,
+  chain: string,
+  start: number,
+  last: number,
+  heads: readonly ChainHead[],
+): Promise<ChainCheck> {
   let after = start === floor.sequence + 1 ? floor : undefined;
-  if (after === undefined) for await (const { sequence, hash } of store.entries(start - 1, start - 1)) after = { sequence, hash };
-  if (after?.sequence !== start - 1) return { intact: false, entriesVerified: 0, firstBrokenSequence: start - 1, reason: 'missing', headsMatched: 0 };
-  const checker = new ChainChecker(chain, after, heads.filter(({ sequence }) => sequence <= last));
+  if (after === undefined)
+    for await (const { sequence, hash } of store.entries(start - 1, start - 1)) after = { sequence, hash };
+  if (after?.sequence !== start - 1)
+    return { intact: false, entriesVerified: 0, firstBrokenSequence: start - 1, reason: 'missing', headsMatched: 0 };
+  const checker = new ChainChecker(
+    chain,
+    after,
+    heads.filter(({ sequence }) => sequence <= last),
+  );
   for await (const entry of store.entries(start, last)) if (!checker.take(entry)) break;
   return checker.finish(last);
 }
 
 /** The check, and whether the file of heads is what it should be. */
-function witnessed(check: ChainCheck, { signedSequence }: ChainExtent, lastHead: number, unproven: number): Omit<ChainVerification, 'signedThrough'> {
+function witnessed(
+  check: ChainCheck,
+  { signedSequence }: ChainExtent,
+  lastHead: number,
+  unproven: number,
+): Omit<ChainVerification, 'signedThrough'> {
   if (!check.intact) return check;
   if (unproven > 0) return { ...check, intact: false, reason: 'head_unproven' };
-  return signedSequence > lastHead ? { ...check, intact: false, firstBrokenSequence: lastHead + 1, reason: 'heads_missing' } : check;
+  return signedSequence > lastHead
+    ? { ...check, intact: false, firstBrokenSequence: lastHead + 1, reason: 'heads_missing' }
+    : check;
 }
 
 /** An entry that was tampered with beyond recognition is not served. */
@@ -164,7 +238,10 @@ function served({ entry, hash }: ChainedEntry): ServedEntry[] {
   return parsed === null ? [] : [{ ...parsed, hash }];
 }
 
-function matches(link: ChainedEntry, { eventType, severity, since, actorId, beforeSequence, environment }: AuditFilter): boolean {
+function matches(
+  link: ChainedEntry,
+  { eventType, severity, since, actorId, beforeSequence, environment }: AuditFilter,
+): boolean {
   const [entry] = served(link);
   if (entry === undefined) return false;
   return (

@@ -45,7 +45,15 @@ export class AuditResolver {
     const { auditLog, clock } = this.#services;
     const page = await parsePage(args, () => auditLog.count(accountId, narrowed), LARGEST_PAGE);
     const { entries, totalCount, chainVerified } = await auditLog.list(accountId, narrowed, page.limit, page.offset);
-    return { ...connectionOf(entries.map(present), page, totalCount, recordEnvelope(entries.length, clock(), context.apiVersion)), chainVerified };
+    return {
+      ...connectionOf(
+        entries.map(present),
+        page,
+        totalCount,
+        recordEnvelope(entries.length, clock(), context.apiVersion),
+      ),
+      chainVerified,
+    };
   }
 
   @Mutation('verifyAuditChain')
@@ -56,12 +64,20 @@ export class AuditResolver {
     const { accountId } = assertAction(context.principal, 'audit:read');
     const { startSequence = 1, endSequence } = parseGraphInput(auditVerifyRequest, input);
     if (endSequence !== undefined && startSequence > endSequence) {
-      throw new ProblemError('validation_error', 'start_sequence: must not be after end_sequence', { code: 'invalid_range', param: '/start_sequence' });
+      throw new ProblemError('validation_error', 'start_sequence: must not be after end_sequence', {
+        code: 'invalid_range',
+        param: '/start_sequence',
+      });
     }
     const { auditLog, clock } = this.#services;
     const { intact, ...result } = await auditLog.verify(context, accountId, startSequence, endSequence);
     const verifiedAt = clock();
-    return { ...result, chainIntact: intact, verifiedAt, trust: recordEnvelope(result.entriesVerified, verifiedAt, context.apiVersion) };
+    return {
+      ...result,
+      chainIntact: intact,
+      verifiedAt,
+      trust: recordEnvelope(result.entriesVerified, verifiedAt, context.apiVersion),
+    };
   }
 }
 

@@ -43,26 +43,40 @@ export class AuditSealer {
   async sealAll(): Promise<number> {
     let sealed = 0;
     for (;;) {
-      const chains = await this.#database.asNobody((em) => em.execute<{ chain: string }[]>(`select events.chains_with_told_events(?) as chain`, [CHAINS_PER_ROUND]));
+      const chains = await this.#database.asNobody((em) =>
+        em.execute<{ chain: string }[]>(`select events.chains_with_told_events(?) as chain`, [CHAINS_PER_ROUND]),
+      );
       for (const { chain } of chains) sealed += await this.seal(chain);
       if (chains.length < CHAINS_PER_ROUND) return sealed;
     }
   }
 
   #sealBatch(chain: string): Promise<number> {
-    return this.#database.asNobody(async (em) => {
-      const rows = await em.execute<ToldRow[]>(`select head_sequence, head_hash, event_id, body, client_address, to_jsonb(occurred_at) #>> '{}' as occurred_at from events.begin_audit_seal(?::uuid, ?)`, [chain, BATCH]);
-      const [first] = rows;
-      if (first === undefined) return 0;
-      let head: ChainHead = { sequence: Number(first.head_sequence), hash: first.head_hash };
-      const entries = rows.map((row): ChainedEntry & { event_id: string } => {
-        const told: ToldEvent = { eventId: row.event_id, body: row.body, clientAddress: row.client_address, occurredAt: new Date(row.occurred_at) };
-        const link = chainEvent(chain, head, told, this.#addresses);
-        head = link;
-        return { event_id: row.event_id, ...link };
-      });
-      await em.execute(`select events.finish_audit_seal(?::uuid, ?::jsonb)`, [chain, JSON.stringify(entries)]);
-      return entries.length;
-    }, { turnOf: chain });
+    return this.#database.asNobody(
+      async (em) => {
+        const rows = await em.execute<ToldRow[]>(
+          `select head_sequence, head_hash, event_id, body, client_address, to_jsonb(occurred_at) #>> '{}' as ` +
+            `occurred_at from events.begin_audit_seal(?::uuid, ?)`,
+          [chain, BATCH],
+        );
+        const [first] = rows;
+        if (first === undefined) return 0;
+        let head: ChainHead = { sequence: Number(first.head_sequence), hash: first.head_hash };
+        const entries = rows.map((row): ChainedEntry & { event_id: string } => {
+          const told: ToldEvent = {
+            eventId: row.event_id,
+            body: row.body,
+            clientAddress: row.client_address,
+            occurredAt: new Date(row.occurred_at),
+          };
+          const link = chainEvent(chain, head, told, this.#addresses);
+          head = link;
+          return { event_id: row.event_id, ...link };
+        });
+        await em.execute(`select events.finish_audit_seal(?::uuid, ?::jsonb)`, [chain, JSON.stringify(entries)]);
+        return entries.length;
+      },
+      { turnOf: chain },
+    );
   }
 }

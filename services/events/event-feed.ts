@@ -26,12 +26,20 @@ export interface EventFeed {
 const PAGE_SIZE = 500;
 
 /**
- * The events of an account in an environment, each once, in the order of their commits, for as long as the watcher stays; in
- * a workspace those that happened there.
+ * The events of an account in an environment, each once, in the order of their commits, for as long as the watcher
+ * stays; in a workspace those that happened there.
  * @throws ProblemError `validation_error` for a negative position, `service_unavailable`
  */
-export async function watchEvents({ database, pubSub }: FeedServices, scope: TenantScope, { after, accepts }: FeedWishes): Promise<EventFeed> {
-  if (after !== null && after < 0) throw new ProblemError('validation_error', 'after: must not be negative', { code: 'out_of_range', param: '/after' });
+export async function watchEvents(
+  { database, pubSub }: FeedServices,
+  scope: TenantScope,
+  { after, accepts }: FeedWishes,
+): Promise<EventFeed> {
+  if (after !== null && after < 0)
+    throw new ProblemError('validation_error', 'after: must not be negative', {
+      code: 'out_of_range',
+      param: '/after',
+    });
   const { accountId, environment, workspace } = scope;
   const isWithin = ({ workspaceId }: RecordedEvent): boolean => workspace === null || workspaceId === workspace.id;
   const told = pubSub.subscribe<RecordedEvent>(accountTopic(accountId, environment));
@@ -39,8 +47,21 @@ export async function watchEvents({ database, pubSub }: FeedServices, scope: Ten
     const last = await database.asTenant(scope, (em) => lastPosition(em, environment));
     // Nobody has seen what is not there: were such a place believed, nothing would be told until it is reached.
     const from = Math.min(after ?? last, last);
-    const read = (position: number): Promise<RecordedEvent[]> => database.asTenant(scope, (em) => eventsAfter(em, environment, position, PAGE_SIZE));
-    return { from, events: new SequencedWatch({ news: revived(told), placeOf: ({ position }) => position, read, pageSize: PAGE_SIZE, accepts: (event) => isWithin(event) && accepts(event) }, from) };
+    const read = (position: number): Promise<RecordedEvent[]> =>
+      database.asTenant(scope, (em) => eventsAfter(em, environment, position, PAGE_SIZE));
+    return {
+      from,
+      events: new SequencedWatch(
+        {
+          news: revived(told),
+          placeOf: ({ position }) => position,
+          read,
+          pageSize: PAGE_SIZE,
+          accepts: (event) => isWithin(event) && accepts(event),
+        },
+        from,
+      ),
+    };
   } catch (error) {
     await told.return?.();
     throw error;

@@ -22,18 +22,27 @@ interface FeedArguments {
 /** Where the feed begins, or an event. */
 type FeedItem = { readonly from: number } | RecordedEvent;
 
-/** The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in. */
+/**
+ * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
+ */
 export function eventResolver(services: FeedServices): ClassType {
   @Resolver(() => EventFeedItemType)
   class EventResolver {
     @Subscription(() => EventFeedItemType, {
-      description: 'What happens to the account in the environment of the key, in the order in which it was committed, as far as the scopes of the key may read it. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
+      description:
+        'What happens to the account in the environment of the key, in the order in which it was committed, as far ' +
+        'as the scopes of the key may read it. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
       subscribe: ({ args, context }) => openFeed(services, context as RequestContext, args as FeedArguments),
     })
     events(
       @Root() item: FeedItem,
-      @Arg('after', () => Int, { nullable: true, description: 'Position of the last event that was seen; 0 for all that are kept, from now on when absent.' }) _after?: number | null,
-      @Arg('types', () => [String], { nullable: true, description: 'Only these; all that may be read when absent.' }) _types?: string[] | null,
+      @Arg('after', () => Int, {
+        nullable: true,
+        description: 'Position of the last event that was seen; 0 for all that are kept, from now on when absent.',
+      })
+      _after?: number | null,
+      @Arg('types', () => [String], { nullable: true, description: 'Only these; all that may be read when absent.' })
+      _types?: string[] | null,
     ): ShownItem {
       return present(item);
     }
@@ -41,19 +50,39 @@ export function eventResolver(services: FeedServices): ClassType {
   return EventResolver;
 }
 
-async function openFeed(services: FeedServices, context: RequestContext, { after, types }: FeedArguments): Promise<AsyncIterableIterator<FeedItem>> {
+async function openFeed(
+  services: FeedServices,
+  context: RequestContext,
+  { after, types }: FeedArguments,
+): Promise<AsyncIterableIterator<FeedItem>> {
   const principal = assertAction(context.principal, 'event:read');
   const wanted = wantedTypes(principal, types ?? null);
-  const { from, events } = await watchEvents(services, principal, { after: after ?? null, accepts: ({ type }) => wanted.has(type) });
+  const { from, events } = await watchEvents(services, principal, {
+    after: after ?? null,
+    accepts: ({ type }) => wanted.has(type),
+  });
   return beginningWith<FeedItem>({ from }, events);
 }
 
-/** @throws ProblemError `validation_error` for what is not a type, `insufficient_permissions` for one that the scopes may not read */
+/**
+ * @throws ProblemError `validation_error` for what is not a type, `insufficient_permissions` for one that the scopes
+ * may not read
+ */
 function wantedTypes({ scopes }: Principal, types: readonly string[] | null): ReadonlySet<EventType> {
   const readable: ReadonlySet<string> = new Set(readableEventTypes(scopes));
   for (const type of types ?? []) {
-    if (!isEventType(type)) throw new ProblemError('validation_error', `types: ${JSON.stringify(type.slice(0, 100))} is not one of ${EVENT_TYPES.join(', ')}`, { code: 'unknown_event_type', param: '/types' });
-    if (!readable.has(type)) throw new ProblemError('insufficient_permissions', `The key lacks the scope ${scopeOfEvent(type)}, which ${type} needs.`, { code: 'missing_scope', param: 'header:Authorization' });
+    if (!isEventType(type))
+      throw new ProblemError(
+        'validation_error',
+        `types: ${JSON.stringify(type.slice(0, 100))} is not one of ${EVENT_TYPES.join(', ')}`,
+        { code: 'unknown_event_type', param: '/types' },
+      );
+    if (!readable.has(type))
+      throw new ProblemError(
+        'insufficient_permissions',
+        `The key lacks the scope ${scopeOfEvent(type)}, which ${type} needs.`,
+        { code: 'missing_scope', param: 'header:Authorization' },
+      );
   }
   return new Set((types ?? [...readable]) as readonly EventType[]);
 }

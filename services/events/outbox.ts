@@ -55,13 +55,20 @@ export function accountTopic(accountId: string, environment: Environment): strin
 }
 
 /**
- * Records an event in the caller's transaction, whose tenant it belongs to: what is rolled back has not happened, and what
- * is committed reaches everyone who asked to hear of it. Watchers are told at the commit, the relay does the rest.
+ * Records an event in the caller's transaction, whose tenant it belongs to: what is rolled back has not happened, and
+ * what is committed reaches everyone who asked to hear of it. Watchers are told at the commit, the relay does the rest.
  * Record it last: until the commit, no other transaction of the account records anything.
  */
-export async function recordEvent<Type extends EventType>(em: SqlEntityManager, pubSub: PubSub, event: NewEvent<Type>): Promise<RecordedEvent> {
+export async function recordEvent<Type extends EventType>(
+  em: SqlEntityManager,
+  pubSub: PubSub,
+  event: NewEvent<Type>,
+): Promise<RecordedEvent> {
   const { accountId, environment, type, subject, data, workspaceId = null } = event;
-  const [row] = await em.execute<[OutboxRow]>(`select * from events.record_event(?::uuid, ?::uuid, ?, ?, ?, ?::jsonb, ?::uuid)`, [newUuid(), accountId, environment, type, subject, JSON.stringify(data), workspaceId]);
+  const [row] = await em.execute<[OutboxRow]>(
+    `select * from events.record_event(?::uuid, ?::uuid, ?, ?, ?, ?::jsonb, ?::uuid)`,
+    [newUuid(), accountId, environment, type, subject, JSON.stringify(data), workspaceId],
+  );
   const recorded = recordedEvent(row);
   await pubSub.publish(em, accountTopic(accountId, environment), recorded);
   await pubSub.publish(em, RELAY_TOPIC, null);
@@ -69,14 +76,25 @@ export async function recordEvent<Type extends EventType>(em: SqlEntityManager, 
 }
 
 /** The events behind a position, of the tenant that `em` acts for; at most `limit`. */
-export async function eventsAfter(em: SqlEntityManager, environment: Environment, position: number, limit: number): Promise<RecordedEvent[]> {
-  const rows = await em.execute<OutboxRow[]>(`select * from events.outbox where environment = ? and position > ? order by position limit ?`, [environment, position, limit]);
+export async function eventsAfter(
+  em: SqlEntityManager,
+  environment: Environment,
+  position: number,
+  limit: number,
+): Promise<RecordedEvent[]> {
+  const rows = await em.execute<OutboxRow[]>(
+    `select * from events.outbox where environment = ? and position > ? order by position limit ?`,
+    [environment, position, limit],
+  );
   return rows.map(recordedEvent);
 }
 
 /** Position of the last event of the tenant that `em` acts for; 0 before the first. */
 export async function lastPosition(em: SqlEntityManager, environment: Environment): Promise<number> {
-  const [row] = await em.execute<[{ last: number }]>(`select coalesce(max(position), 0) as last from events.outbox where environment = ?`, [environment]);
+  const [row] = await em.execute<[{ last: number }]>(
+    `select coalesce(max(position), 0) as last from events.outbox where environment = ?`,
+    [environment],
+  );
   return Number(row.last);
 }
 
@@ -105,5 +123,16 @@ export function revivedEvent(told: RecordedEvent): RecordedEvent {
 }
 
 function recordedEvent(row: OutboxRow): RecordedEvent {
-  return { eventId: row.event_id, accountId: row.account_id, environment: row.environment, type: row.type, subject: row.subject, sequence: Number(row.sequence), position: Number(row.position), data: row.data, occurredAt: new Date(row.occurred_at), workspaceId: row.workspace_id };
+  return {
+    eventId: row.event_id,
+    accountId: row.account_id,
+    environment: row.environment,
+    type: row.type,
+    subject: row.subject,
+    sequence: Number(row.sequence),
+    position: Number(row.position),
+    data: row.data,
+    occurredAt: new Date(row.occurred_at),
+    workspaceId: row.workspace_id,
+  };
 }

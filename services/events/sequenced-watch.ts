@@ -7,7 +7,9 @@ export interface WatchedSequence<Item> {
   /** Subscribed to before anything is read, so that nothing falls between the history and the future. */
   readonly news: AsyncIterableIterator<Item | Resync>;
   readonly placeOf: (item: Item) => number;
-  /** The items behind a place, in their order (earlier ones are passed over); null when nothing will follow any more. */
+  /**
+   * The items behind a place, in their order (earlier ones are passed over); null when nothing will follow any more.
+   */
   readonly read: (after: number) => Promise<readonly Item[] | null>;
   /** The most that one reading gives; more may be left behind as many. Without it a reading gives all. */
   readonly pageSize?: number;

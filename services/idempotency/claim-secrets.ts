@@ -4,13 +4,17 @@ import type { IdempotencyClaim } from '../../schema/principal.ts';
 
 /** What is derived of a client's key: neither it nor anything sealed with it can be found out from the database. */
 export interface ClaimSecrets {
-  /** HMAC-SHA-256 of scope and key, base64url. Keys are often guessable (an order number), so a plain hash would not do. */
+  /**
+   * HMAC-SHA-256 of scope and key, base64url. Keys are often guessable (an order number), so a plain hash would not do.
+   */
   readonly id: string;
   /** Opens what was sealed for this key alone. */
   readonly sealKey: string;
 }
 
-/** Derives (HKDF-SHA-256, RFC 5869) from the secret of the installation and the client's key; the same in every process. */
+/**
+ * Derives (HKDF-SHA-256, RFC 5869) from the secret of the installation and the client's key; the same in every process.
+ */
 export function claimSecrets(installationSecret: string): (scope: string, key: string) => ClaimSecrets {
   const extracted = createSecretKey(createHmac('sha256', NO_SALT).update(installationSecret).digest());
   const lookupKey = createSecretKey(expanded(extracted, 'liftgraph idempotency lookup'));
@@ -27,7 +31,10 @@ export function claimSecrets(installationSecret: string): (scope: string, key: s
 const NO_SALT = Buffer.alloc(32);
 const FIRST_BLOCK = Buffer.of(1);
 
-/** The first 32 bytes of HKDF-Expand, which are its first block (2.3). What is extracted is the same each time, so that Node's own HKDF would do it over and over. */
+/**
+ * The first 32 bytes of HKDF-Expand, which are its first block (2.3). What is extracted is the same each time, so that
+ * Node's own HKDF would do it over and over.
+ */
 function expanded(extracted: KeyObject, info: string): Buffer {
   return createHmac('sha256', extracted).update(info).update(FIRST_BLOCK).digest();
 }

@@ -37,8 +37,8 @@ export type Taken<Answer> = { readonly held: HeldClaim<Answer> } | { readonly an
 /** Who may answer a key, and what was answered; exact across processes. */
 export interface Claims {
   /**
-   * Takes the key, or tells what was answered to it; while another attempt runs, waits up to ten seconds for its end, unless
-   * sixteen of the same scope wait already.
+   * Takes the key, or tells what was answered to it; while another attempt runs, waits up to ten seconds for its end,
+   * unless sixteen of the same scope wait already.
    * @throws ProblemError `idempotency_conflict` (the key came with another request), `idempotency_in_progress`
    */
   take<Answer>(request: KeyedRequest, answer: z.ZodType<Answer>): Promise<Taken<Answer>>;
@@ -71,7 +71,9 @@ const MAX_WAITING = 16;
 const POLL_MS = 1_000;
 const RENEWALS_PER_LEASE = 3;
 
-/** Claims in PostgreSQL: one statement to take, one to keep, each for all who come together; by the database's clock. */
+/**
+ * Claims in PostgreSQL: one statement to take, one to keep, each for all who come together; by the database's clock.
+ */
 export class PostgresClaims implements Claims {
   readonly #options: ClaimsOptions;
   readonly #secretsOf: (scope: string, key: string) => ClaimSecrets;
@@ -88,9 +90,15 @@ export class PostgresClaims implements Claims {
 
   async take<Answer>({ scope, key, fingerprint }: KeyedRequest, answer: z.ZodType<Answer>): Promise<Taken<Answer>> {
     const secrets = this.#secretsOf(scope, key);
-    const attempt = { scope, id: Buffer.from(secrets.id, 'base64url'), attemptId: newUuid(), fingerprint: Buffer.from(fingerprint, 'hex') };
+    const attempt = {
+      scope,
+      id: Buffer.from(secrets.id, 'base64url'),
+      attemptId: newUuid(),
+      fingerprint: Buffer.from(fingerprint, 'hex'),
+    };
     const deadlineMs = performance.now() + (this.#options.waitMs ?? WAIT_MS);
-    if (await this.#unknown.add(attempt)) return { held: this.#held(scope, { ...secrets, attemptId: attempt.attemptId, hasEffect: false }, answer) };
+    if (await this.#unknown.add(attempt))
+      return { held: this.#held(scope, { ...secrets, attemptId: attempt.attemptId, hasEffect: false }, answer) };
     let row = await this.#try(attempt);
     if (row.state === 'running') row = await this.#waitInShare(scope, row, () => this.#waitFor(attempt, deadlineMs));
     switch (row.state) {
@@ -101,7 +109,9 @@ export class PostgresClaims implements Claims {
       case 'answered':
         return { answer: answer.parse(opened(secrets, 'answer', row.answer!)) };
       case 'taken':
-        return { held: this.#held(scope, { ...secrets, attemptId: attempt.attemptId, hasEffect: row.effect !== null }, answer) };
+        return {
+          held: this.#held(scope, { ...secrets, attemptId: attempt.attemptId, hasEffect: row.effect !== null }, answer),
+        };
     }
   }
 
@@ -130,7 +140,10 @@ export class PostgresClaims implements Claims {
         if (row.state !== 'running' || leftMs <= 0) return row;
         const pause = new AbortController();
         const pauseMs = Math.min(leftMs, POLL_MS, Math.max(1, row.lease_left_ms));
-        const isTold = await Promise.race([told.then(() => true), sleep(pauseMs, false, { signal: pause.signal }).catch(() => false)]);
+        const isTold = await Promise.race([
+          told.then(() => true),
+          sleep(pauseMs, false, { signal: pause.signal }).catch(() => false),
+        ]);
         pause.abort();
         if (isTold) told = ended.next();
       }
@@ -139,22 +152,49 @@ export class PostgresClaims implements Claims {
     }
   }
 
-  /** Which of the keys nobody has sent in the last day, and are taken therefore. Nearly all are: the others cost one question more. */
+  /**
+   * Which of the keys nobody has sent in the last day, and are taken therefore. Nearly all are: the others cost one
+   * question more.
+   */
   async #takeUnknown(attempts: readonly Attempt[]): Promise<readonly boolean[]> {
-    const values = [attempts.map(({ id }) => id), attempts.map(({ fingerprint }) => fingerprint), attempts.map(({ attemptId }) => attemptId), this.#leaseMs];
-    const rows = await this.#options.database.ask<{ attempt_id: string }>({ name: 'idempotency.take_unknown', text: 'select * from idempotency.take_unknown($1, $2, $3, $4) as attempt_id', values });
+    const values = [
+      attempts.map(({ id }) => id),
+      attempts.map(({ fingerprint }) => fingerprint),
+      attempts.map(({ attemptId }) => attemptId),
+      this.#leaseMs,
+    ];
+    const rows = await this.#options.database.ask<{ attempt_id: string }>({
+      name: 'idempotency.take_unknown',
+      text: 'select * from idempotency.take_unknown($1, $2, $3, $4) as attempt_id',
+      values,
+    });
     const taken = new Set(rows.map((row) => row.attempt_id));
     return attempts.map(({ attemptId }) => taken.has(attemptId));
   }
 
   async #keepAll(answers: readonly Keeping[]): Promise<readonly (Buffer | null)[]> {
-    const values = [answers.map(({ id }) => id), answers.map(({ attemptId }) => attemptId), answers.map(({ answer }) => answer)];
-    const rows = await this.#options.database.perform<{ others: Buffer | null }>({ name: 'idempotency.keep_all', text: 'select * from idempotency.keep_all($1, $2, $3) as others', values });
+    const values = [
+      answers.map(({ id }) => id),
+      answers.map(({ attemptId }) => attemptId),
+      answers.map(({ answer }) => answer),
+    ];
+    const rows = await this.#options.database.perform<{ others: Buffer | null }>({
+      name: 'idempotency.keep_all',
+      text: 'select * from idempotency.keep_all($1, $2, $3) as others',
+      values,
+    });
     return rows.map(({ others }) => others);
   }
 
   async #try(attempt: Attempt): Promise<TakenRow> {
-    const [row] = await this.#options.database.perform<TakenRow>({ name: 'idempotency.take', text: 'select * from idempotency.take($1, $2, $3, $4)', values: [attempt.id, attempt.fingerprint, attempt.attemptId, this.#leaseMs] }, attempt.scope);
+    const [row] = await this.#options.database.perform<TakenRow>(
+      {
+        name: 'idempotency.take',
+        text: 'select * from idempotency.take($1, $2, $3, $4)',
+        values: [attempt.id, attempt.fingerprint, attempt.attemptId, this.#leaseMs],
+      },
+      attempt.scope,
+    );
     return row!;
   }
 
@@ -163,24 +203,37 @@ export class PostgresClaims implements Claims {
     const keeping = this.#keeping;
     const owner = [Buffer.from(claim.id, 'base64url'), claim.attemptId] as const;
     const renewal = setInterval(() => {
-      database.perform({ name: 'idempotency.renew', text: 'select idempotency.renew($1, $2, $3)', values: [...owner, this.#leaseMs] }, scope).catch((error: unknown) => logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
+      database
+        .perform(
+          {
+            name: 'idempotency.renew',
+            text: 'select idempotency.renew($1, $2, $3)',
+            values: [...owner, this.#leaseMs],
+          },
+          scope,
+        )
+        .catch((error: unknown) => logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
     }, this.#leaseMs / RENEWALS_PER_LEASE);
     renewal.unref();
     const giveUp = async (): Promise<void> => {
       clearInterval(renewal);
       // The lease ends by itself where this fails; what went wrong before is what the client must hear.
-      await database.perform({ name: 'idempotency.give_up', text: 'select idempotency.give_up($1, $2)', values: owner }, scope).catch((error: unknown) => logger.warn({ err: error }, 'an idempotency key could not be given up'));
+      await database
+        .perform({ name: 'idempotency.give_up', text: 'select idempotency.give_up($1, $2)', values: owner }, scope)
+        .catch((error: unknown) => logger.warn({ err: error }, 'an idempotency key could not be given up'));
     };
     return {
       claim,
       giveUp,
       async keep(answer) {
         clearInterval(renewal);
-        const others = await keeping.add({ id: owner[0], attemptId: owner[1], answer: sealed(claim, 'answer', answer) }).catch(async (error: unknown) => {
-          // The next try need not wait for the end of the lease.
-          await giveUp();
-          throw error;
-        });
+        const others = await keeping
+          .add({ id: owner[0], attemptId: owner[1], answer: sealed(claim, 'answer', answer) })
+          .catch(async (error: unknown) => {
+            // The next try need not wait for the end of the lease.
+            await giveUp();
+            throw error;
+          });
         if (others === null) return null;
         if (others.length === 0) throw idempotencyInProgress();
         return schema.parse(opened(claim, 'answer', others));

@@ -7,7 +7,10 @@ export interface DigestedContent {
   digest(): string | null;
 }
 
-/** Tells streamed requests apart in constant memory; `kind` is what else makes the content what it is, such as its media type. */
+/**
+ * Tells streamed requests apart in constant memory; `kind` is what else makes the content what it is, such as its media
+ * type.
+ */
 export function digested(kind: string, content: AsyncIterable<Uint8Array>): DigestedContent {
   const hash = createHash('sha256').update(`${kind}\n`);
   let digest: string | null = null;

@@ -8,13 +8,15 @@ import { idempotencyInProgress } from './idempotency-key.ts';
 import { TAKEN_OVER } from './migrations.ts';
 
 /**
- * Records the effect in the transaction that has it, as the last thing before it commits; null takes back what an earlier
- * transaction of this attempt recorded. Where another attempt has taken over, the transaction does not commit: its end
- * throws, and {@link exactlyOnce} ProblemError `idempotency_in_progress`.
+ * Records the effect in the transaction that has it, as the last thing before it commits; null takes back what an
+ * earlier transaction of this attempt recorded. Where another attempt has taken over, the transaction does not commit:
+ * its end throws, and {@link exactlyOnce} ProblemError `idempotency_in_progress`.
  */
 export type Settle<Effect> = (em: SqlEntityManager, effect: Effect | null) => Promise<void>;
 
-/** The same for a transaction whose statements travel together: its last one, or none where there is nothing to settle. */
+/**
+ * The same for a transaction whose statements travel together: its last one, or none where there is nothing to settle.
+ */
 export type Settlement<Effect> = (effect: Effect | null) => readonly Question[];
 
 export interface Once<Effect, Result> {
@@ -30,13 +32,17 @@ export interface Once<Effect, Result> {
 
 /**
  * Runs a mutation so that all requests with one idempotency key have its effect once. The effect and the record of it
- * commit together; an attempt that finds the record recalls the result instead of acting again. Without a key it just acts.
- * This is where every mutation and upload passes, whatever door it came through, and so where they are refused while the
- * disk is nearly full; what an earlier attempt has stored is told all the same.
+ * commit together; an attempt that finds the record recalls the result instead of acting again. Without a key it just
+ * acts. This is where every mutation and upload passes, whatever door it came through, and so where they are refused
+ * while the disk is nearly full; what an earlier attempt has stored is told all the same.
  * @throws Error for an `act` that returned without settling: its effect could happen twice
  * @throws ProblemError `service_unavailable`, code `disk_nearly_full` or `disk_full`
  */
-export async function exactlyOnce<Effect, Result>(database: Database, context: RequestContext, once: Once<Effect, Result>): Promise<Result> {
+export async function exactlyOnce<Effect, Result>(
+  database: Database,
+  context: RequestContext,
+  once: Once<Effect, Result>,
+): Promise<Result> {
   if (once.needsRoom !== false && context.idempotency?.hasEffect !== true) database.refuseWithoutRoom();
   try {
     return await settled(database, context.idempotency, once);
@@ -45,15 +51,30 @@ export async function exactlyOnce<Effect, Result>(database: Database, context: R
   }
 }
 
-async function settled<Effect, Result>(database: Database, claim: IdempotencyClaim | undefined, { effect, act, recall }: Once<Effect, Result>): Promise<Result> {
-  if (claim === undefined) return act(() => Promise.resolve(), () => []);
+async function settled<Effect, Result>(
+  database: Database,
+  claim: IdempotencyClaim | undefined,
+  { effect, act, recall }: Once<Effect, Result>,
+): Promise<Result> {
+  if (claim === undefined)
+    return act(
+      () => Promise.resolve(),
+      () => [],
+    );
   let isSettled = false;
   const valuesOf = (settled: Effect | null) => {
     isSettled = true;
     return [idOf(claim), claim.attemptId, settled === null ? null : sealed(claim, 'effect', settled)];
   };
-  const settle: Settle<Effect> = async (em, settled) => database.closeWith(em, 'select idempotency.settle_or_raise(?, ?::uuid, ?)', valuesOf(settled));
-  const settlement: Settlement<Effect> = (settled) => [{ name: 'idempotency.settle_or_raise', text: 'select idempotency.settle_or_raise($1, $2, $3)', values: valuesOf(settled) }];
+  const settle: Settle<Effect> = async (em, settled) =>
+    database.closeWith(em, 'select idempotency.settle_or_raise(?, ?::uuid, ?)', valuesOf(settled));
+  const settlement: Settlement<Effect> = (settled) => [
+    {
+      name: 'idempotency.settle_or_raise',
+      text: 'select idempotency.settle_or_raise($1, $2, $3)',
+      values: valuesOf(settled),
+    },
+  ];
   try {
     if (claim.hasEffect) return await recall(effect.parse(await recordedEffect(database, claim)), settle);
     const result = await act(settle, settlement);
@@ -66,7 +87,11 @@ async function settled<Effect, Result>(database: Database, claim: IdempotencyCla
 
 /** @throws ProblemError `idempotency_in_progress` when the claim is another attempt's by now */
 async function recordedEffect(database: Database, claim: IdempotencyClaim): Promise<unknown> {
-  const [row] = await database.ask<{ effect: Buffer | null }>({ name: 'idempotency.effect_of', text: 'select idempotency.effect_of($1, $2) as effect', values: [idOf(claim), claim.attemptId] });
+  const [row] = await database.ask<{ effect: Buffer | null }>({
+    name: 'idempotency.effect_of',
+    text: 'select idempotency.effect_of($1, $2) as effect',
+    values: [idOf(claim), claim.attemptId],
+  });
   if (row!.effect === null) throw idempotencyInProgress();
   return opened(claim, 'effect', row!.effect);
 }

@@ -1,7 +1,12 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
-import { admissionMigration, admissionOfManyMigration, admissionUnderLoadMigration, noncesOfManyMigration } from './admission/admission-migration.ts';
+import {
+  admissionMigration,
+  admissionOfManyMigration,
+  admissionUnderLoadMigration,
+  noncesOfManyMigration,
+} from './admission/admission-migration.ts';
 import { bondsAtTheDoorMigration, derivedKeysMigration } from './keys/derived-keys-migration.ts';
 import { keyManagementMigration } from './keys/key-management-migration.ts';
 import { workspaceEnvironmentMigration, workspaceMigration } from './workspaces/workspace-migration.ts';
@@ -45,7 +50,8 @@ export const authOwner: MigrationOwner = {
         `create index api_keys_lookup on auth.api_keys (lookup)`,
         ...tenantTable('auth.api_keys'),
         `create function auth.find_api_keys(wanted bytea)
-           returns table (id uuid, account_id uuid, agent_id uuid, kind text, salt bytea, hash bytea, scopes text[], ended boolean)
+           returns table (id uuid, account_id uuid, agent_id uuid, kind text, salt bytea, hash bytea, scopes text[],
+             ended boolean)
            language sql stable security definer set search_path = auth, pg_temp
            as $$ select id, account_id, agent_id, kind, salt, hash, scopes,
                         revoked_at is not null or coalesce(expires_at <= now(), false)
@@ -77,13 +83,15 @@ export const authOwner: MigrationOwner = {
       up: [
         `alter table auth.accounts
            add column name text,
-           add column plan text not null default 'pay_per_analysis' check (plan in ('pay_per_analysis', 'pro', 'enterprise')),
+           add column plan text not null default 'pay_per_analysis' check
+             (plan in ('pay_per_analysis', 'pro', 'enterprise')),
            add column tier text check (tier in ('discovery', 'builder', 'partner', 'ambassador', 'enterprise')),
            add column requests_per_minute integer check (requests_per_minute > 0),
            add column requests_per_day integer check (requests_per_day > 0)`,
         `comment on column auth.accounts.tier is 'of the account''s agent; null for operators without one'`,
         `comment on column auth.accounts.requests_per_minute is 'agreed with this account; null follows plan and tier'`,
-        `update auth.accounts set tier = 'discovery' where account_id in (select account_id from auth.api_keys where agent_id is not null)`,
+        `update auth.accounts set tier = 'discovery' where account_id in (select account_id from auth.api_keys where ` +
+          `agent_id is not null)`,
         `alter table auth.api_keys
            add column key_pair_id uuid,
            add column name text,
@@ -112,7 +120,8 @@ export const authOwner: MigrationOwner = {
            used_at timestamptz,
            revoked_at timestamptz
          )`,
-        `comment on column auth.tokens.account_id is 'whose data the token opens: of the resource owner, not of the agent, when it was delegated'`,
+        `comment on column auth.tokens.account_id is 'whose data the token opens: of the resource owner, not of the ` +
+          `agent, when it was delegated'`,
         `comment on column auth.tokens.key_id is 'the key that was shown for it; revoking that key ends the token'`,
         `create index tokens_lookup on auth.tokens (lookup)`,
         `create index tokens_family on auth.tokens (family_id)`,

@@ -7,9 +7,13 @@ import type { CurrentKey } from './signing-key-store.ts';
 /** The one algorithm that there is: Ed25519 (RFC 8037). */
 const ALGORITHM = 'EdDSA';
 
-/** Signs claims: a compact JWS (RFC 7515). `type` keeps signatures of one purpose from serving another (RFC 8725 §3.11). */
+/**
+ * Signs claims: a compact JWS (RFC 7515). `type` keeps signatures of one purpose from serving another (RFC 8725 §3.11).
+ */
 export async function signCompact(type: string, claims: object, key: CurrentKey): Promise<string> {
-  return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader({ alg: ALGORITHM, typ: type, kid: key.kid }).sign(key.privateKey);
+  return new CompactSign(Buffer.from(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: ALGORITHM, typ: type, kid: key.kid })
+    .sign(key.privateKey);
 }
 
 /** What a signature covers, once it has proved right. */
@@ -39,7 +43,9 @@ const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** What the header of a compact JWS says of its key; null for anything else. */
 export function jwsHeader(text: string): { readonly alg: string; readonly kid: string | null } | null {
-  const header = COMPACT_JWS.test(text) ? headerSchema.safeParse(objectIn(Buffer.from(text.slice(0, text.indexOf('.')), 'base64url'))) : undefined;
+  const header = COMPACT_JWS.test(text)
+    ? headerSchema.safeParse(objectIn(Buffer.from(text.slice(0, text.indexOf('.')), 'base64url')))
+    : undefined;
   return header?.success === true ? { alg: header.data.alg, kid: header.data.kid ?? null } : null;
 }
 

@@ -20,7 +20,10 @@ export function hreiVersion(apiVersion: string): string {
   return apiVersion.startsWith('2025-') ? '1.0.0' : '1.1.0';
 }
 
-/** The envelope of an estimate from what was measured: a component's score is the mean of its metrics, taxonomy's the share of classifications that apply. */
+/**
+ * The envelope of an estimate from what was measured: a component's score is the mean of its metrics, taxonomy's the
+ * share of classifications that apply.
+ */
 export function estimateEnvelope(measured: TrustMeasurement, now: Date, apiVersion: string): TrustEnvelope {
   const components: TrustEnvelope['components'] = {
     detection: { score: mean(measured.detection), ...measured.detection },
@@ -30,14 +33,25 @@ export function estimateEnvelope(measured: TrustMeasurement, now: Date, apiVersi
     taxonomy: { score: measured.taxonomy.classifications.length / TRUST_CLASSIFICATIONS.length, ...measured.taxonomy },
   };
   const weights = trustWeights();
-  return { ...scoreOf(components, weights), components, verification: measured.verification, metadata: { hreiVersion: hreiVersion(apiVersion), evaluatedAt: now, weights } };
+  return {
+    ...scoreOf(components, weights),
+    components,
+    verification: measured.verification,
+    metadata: { hreiVersion: hreiVersion(apiVersion), evaluatedAt: now, weights },
+  };
 }
 
 /** Weighted mean of the components that were measured, to two decimals, and the band that is read from it. */
-export function scoreOf(components: Partial<Readonly<Record<TrustComponent, { readonly score: number }>>>, weights: TrustWeights): Pick<TrustEnvelope, 'hreiScore' | 'riskLevel'> {
+export function scoreOf(
+  components: Partial<Readonly<Record<TrustComponent, { readonly score: number }>>>,
+  weights: TrustWeights,
+): Pick<TrustEnvelope, 'hreiScore' | 'riskLevel'> {
   const present = Object.entries(components) as [TrustComponent, { readonly score: number }][];
   const whole = present.reduce((sum, [component]) => sum + weights[component], 0);
-  const hreiScore = whole === 0 ? 0 : hundredths(present.reduce((sum, [component, { score }]) => sum + weights[component] * score, 0) / whole);
+  const hreiScore =
+    whole === 0
+      ? 0
+      : hundredths(present.reduce((sum, [component, { score }]) => sum + weights[component] * score, 0) / whole);
   return { hreiScore, riskLevel: riskLevelOf(hreiScore) };
 }
 
@@ -56,7 +70,13 @@ export function recordEnvelope(records: number, now: Date, apiVersion: string): 
       consistency: { score: 0, internalConsistency: 0, logicalCoherence: 0, crossResponseConsistency: 0 },
       taxonomy: { score: 0, classifications: [] },
     },
-    verification: { groundTruthSource: 'system_of_record', claimsVerified: records, claimsTotal: records, confidenceIntervalsIncluded: false, modelRunTraceable: false },
+    verification: {
+      groundTruthSource: 'system_of_record',
+      claimsVerified: records,
+      claimsTotal: records,
+      confidenceIntervalsIncluded: false,
+      modelRunTraceable: false,
+    },
     metadata: { hreiVersion: hreiVersion(apiVersion), evaluatedAt: now, weights: trustWeights() },
   };
 }

@@ -26,15 +26,22 @@ export class KeyVault {
   /** Format byte, IV, tag, ciphertext. */
   seal(plain: Uint8Array, place: string): Buffer {
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place));
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv, { authTagLength: TAG_BYTES }).setAAD(
+      Buffer.from(place),
+    );
     const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
     return Buffer.concat([Buffer.of(FORMAT), iv, cipher.getAuthTag(), ciphertext]);
   }
 
   /** @throws SealBrokenError */
   open(sealed: Buffer, place: string): Buffer {
-    if (sealed.length < HEAD_BYTES || sealed[0] !== FORMAT) throw new SealBrokenError(`${place}: this is nothing that was sealed here`);
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(1, 1 + IV_BYTES), { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(1 + IV_BYTES, HEAD_BYTES));
+    if (sealed.length < HEAD_BYTES || sealed[0] !== FORMAT)
+      throw new SealBrokenError(`${place}: this is nothing that was sealed here`);
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(1, 1 + IV_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(Buffer.from(place))
+      .setAuthTag(sealed.subarray(1 + IV_BYTES, HEAD_BYTES));
     try {
       return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES)), decipher.final()]);
     } catch (error) {

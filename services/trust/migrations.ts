@@ -22,7 +22,8 @@ export const trustOwner: MigrationOwner = {
            check ((status in ('next', 'current')) = (sealed_private_key is not null)),
            check ((status in ('next', 'current')) = (ended_at is null))
          )`,
-        `create unique index signing_keys_in_use on trust.signing_keys (environment, status) where status in ('next', 'current')`,
+        `create unique index signing_keys_in_use on trust.signing_keys (environment, status) where status in ` +
+          `('next', 'current')`,
         `create table trust.issuers (
            issuer text primary key,
            first_used timestamptz(3) not null default now()

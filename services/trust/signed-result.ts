@@ -30,7 +30,9 @@ export type ResultClaims = z.output<typeof claimsSchema>;
 /** Why a signed result is not believed, the first of them that holds. */
 export type SignatureReason = (typeof SIGNATURE_REASONS)[number];
 
-/** What came of a check. Nothing of a payload is repeated before its signature has proved right: until then it is null. */
+/**
+ * What came of a check. Nothing of a payload is repeated before its signature has proved right: until then it is null.
+ */
 export interface SignatureCheck {
   readonly valid: boolean;
   readonly reason: SignatureReason | null;
@@ -54,7 +56,9 @@ export interface TrustAnchors {
   currentRevision?(id: string): Promise<number | null>;
 }
 
-/** Digest of a result in REST's form: SHA-256 over the canonical JSON (RFC 8785) of the members that a signature covers. */
+/**
+ * Digest of a result in REST's form: SHA-256 over the canonical JSON (RFC 8785) of the members that a signature covers.
+ */
 export function resultDigest(result: Json): string {
   return canonicalDigest(signedMembers(result));
 }
@@ -69,9 +73,22 @@ export async function signClaims(claims: ResultClaims, key: CurrentKey): Promise
  * @param result in REST's form, as a client received it
  * @throws ProblemError `validation_error` for what is not a JWS in compact serialization
  */
-export async function checkSignedResult(jws: string, result: Json | undefined, anchors: TrustAnchors): Promise<SignatureCheck> {
+export async function checkSignedResult(
+  jws: string,
+  result: Json | undefined,
+  anchors: TrustAnchors,
+): Promise<SignatureCheck> {
   const { alg, kid } = headerOf(jws);
-  const unproven = { valid: false, signatureValid: false, digestMatch: null, algorithm: alg, keyId: kid, payload: null, claims: null, environment: null };
+  const unproven = {
+    valid: false,
+    signatureValid: false,
+    digestMatch: null,
+    algorithm: alg,
+    keyId: kid,
+    payload: null,
+    claims: null,
+    environment: null,
+  };
   if (kid === null) return { ...unproven, reason: 'unknown_key' };
   const key = await anchors.findKey(kid);
   if (key === null) return { ...unproven, reason: 'unknown_key' };
@@ -83,7 +100,17 @@ export async function checkSignedResult(jws: string, result: Json | undefined, a
   const claims = parsed.success && verified.type === TYPE ? parsed.data : null;
   const digestMatch = result === undefined || claims === null ? null : hasDigest(result, claims.digest);
   const reason = key.status === 'revoked' ? 'revoked_key' : await reasonAgainst(claims, digestMatch, anchors);
-  return { valid: reason === null, reason, signatureValid: true, digestMatch, algorithm: alg, keyId: kid, payload, claims, environment: environmentOf(kid) };
+  return {
+    valid: reason === null,
+    reason,
+    signatureValid: true,
+    digestMatch,
+    algorithm: alg,
+    keyId: kid,
+    payload,
+    claims,
+    environment: environmentOf(kid),
+  };
 }
 
 /** One operation may ask of the same result under many names, and a large one takes a tenth of a second. */
@@ -101,7 +128,11 @@ function hasDigest(result: Json, digest: string): boolean {
   }
 }
 
-async function reasonAgainst(claims: ResultClaims | null, digestMatch: boolean | null, { isIssuer, currentRevision }: TrustAnchors): Promise<SignatureReason | null> {
+async function reasonAgainst(
+  claims: ResultClaims | null,
+  digestMatch: boolean | null,
+  { isIssuer, currentRevision }: TrustAnchors,
+): Promise<SignatureReason | null> {
   if (claims === null) return 'malformed_payload';
   if (isIssuer !== undefined && !(await isIssuer(claims.iss))) return 'wrong_issuer';
   if (digestMatch === false) return 'digest_mismatch';
@@ -113,5 +144,9 @@ async function reasonAgainst(claims: ResultClaims | null, digestMatch: boolean |
 function headerOf(jws: string): { readonly alg: string; readonly kid: string | null } {
   const header = jwsHeader(jws);
   if (header !== null) return header;
-  throw new ProblemError('validation_error', 'jws: not a JWS in compact serialization: three base64url parts separated by dots, the first a JSON object with alg.', { code: 'not_a_jws', param: '/jws' });
+  throw new ProblemError(
+    'validation_error',
+    'jws: not a JWS in compact serialization: three base64url parts separated by dots, the first a JSON object with alg.',
+    { code: 'not_a_jws', param: '/jws' },
+  );
 }

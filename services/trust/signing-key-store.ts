@@ -42,24 +42,41 @@ export class PublicKeyStore {
 
   /** The keys that verify today, the newest first. */
   async published(): Promise<readonly SigningKey[]> {
-    return this.#database.asNobody((em) => em.execute<SigningKey[]>(`select ${PUBLIC_COLUMNS} from trust.signing_keys where ${PUBLISHED} order by created_at desc, kid`));
+    return this.#database.asNobody((em) =>
+      em.execute<SigningKey[]>(
+        `select ${PUBLIC_COLUMNS} from trust.signing_keys where ${PUBLISHED} order by created_at desc, kid`,
+      ),
+    );
   }
 
   async find(kid: string): Promise<SigningKey | null> {
-    const [key] = await this.#database.asNobody((em) => em.execute<SigningKey[]>(`select ${PUBLIC_COLUMNS} from trust.signing_keys where kid = ? and ${PUBLISHED}`, [kid]));
+    const [key] = await this.#database.asNobody((em) =>
+      em.execute<SigningKey[]>(`select ${PUBLIC_COLUMNS} from trust.signing_keys where kid = ? and ${PUBLISHED}`, [
+        kid,
+      ]),
+    );
     return key ?? null;
   }
 
   /** Whether results were ever signed here under this address. */
   async isIssuer(issuer: string): Promise<boolean> {
-    const rows = await this.#database.asNobody((em) => em.execute<unknown[]>(`select 1 from trust.issuers where issuer = ?`, [issuer]));
+    const rows = await this.#database.asNobody((em) =>
+      em.execute<unknown[]>(`select 1 from trust.issuers where issuer = ?`, [issuer]),
+    );
     return rows.length > 0;
   }
 
   /** Every key that there ever was, the newest first. */
   async list(): Promise<readonly SigningKeyRecord[]> {
-    const columns = [PUBLIC_COLUMNS, moment('created_at', 'createdAt'), moment('current_since', 'currentSince'), moment('ended_at', 'endedAt')].join(', ');
-    return this.#database.asNobody((em) => em.execute<SigningKeyRecord[]>(`select ${columns} from trust.signing_keys order by created_at desc, kid`));
+    const columns = [
+      PUBLIC_COLUMNS,
+      moment('created_at', 'createdAt'),
+      moment('current_since', 'currentSince'),
+      moment('ended_at', 'endedAt'),
+    ].join(', ');
+    return this.#database.asNobody((em) =>
+      em.execute<SigningKeyRecord[]>(`select ${columns} from trust.signing_keys order by created_at desc, kid`),
+    );
   }
 }
 
@@ -97,15 +114,28 @@ export class SigningKeyStore {
    */
   async current(em: SqlEntityManager, environment: Environment): Promise<CurrentKey> {
     const [row] = await em.execute<{ kid: string; sealed: Buffer }[]>(
-      `select kid, sealed_private_key as sealed from trust.signing_keys where environment = ? and status = 'current' for share`,
+      `select kid, sealed_private_key as sealed from trust.signing_keys where environment = ? and status = 'current' ` +
+        `for share`,
       [environment],
     );
-    if (row === undefined) throw new SigningKeyError(`There is no ${environment} signing key. The next start of a worker makes one.`);
+    if (row === undefined)
+      throw new SigningKeyError(`There is no ${environment} signing key. The next start of a worker makes one.`);
     try {
-      return { kid: row.kid, privateKey: createPrivateKey({ key: this.#vault.open(row.sealed, placeOf(row.kid)), format: 'der', type: 'pkcs8' }) };
+      return {
+        kid: row.kid,
+        privateKey: createPrivateKey({
+          key: this.#vault.open(row.sealed, placeOf(row.kid)),
+          format: 'der',
+          type: 'pkcs8',
+        }),
+      };
     } catch (error) {
       if (!(error instanceof SealBrokenError)) throw error;
-      throw new SigningKeyError(`The signing key ${row.kid} does not open: KEY_ENCRYPTION_KEY is not the secret that it was sealed under. Start with that secret, or, where it is lost, replace the key: npx liftgraph keys rotate --lost-secret.`, { cause: error });
+      throw new SigningKeyError(
+        `The signing key ${row.kid} does not open: KEY_ENCRYPTION_KEY is not the secret that it was sealed under. ` +
+          `Start with that secret, or, where it is lost, replace the key: npx liftgraph keys rotate --lost-secret.`,
+        { cause: error },
+      );
     }
   }
 
@@ -116,7 +146,10 @@ export class SigningKeyStore {
     });
   }
 
-  /** The next key signs from now on; the current one is retired, its private part wiped. Returns the new current key's name. */
+  /**
+   * The next key signs from now on; the current one is retired, its private part wiped. Returns the new current key's
+   * name.
+   */
   async rotate(environment: Environment): Promise<string> {
     return this.#exclusively(async (em) => {
       await this.#dropUnusableNext(em, environment);
@@ -129,7 +162,11 @@ export class SigningKeyStore {
   /** Rotates where the current key has signed for longer than this; returns the environments that got another key. */
   async rotateOlderThan(days: number): Promise<readonly Environment[]> {
     const due = await this.#database.asNobody((em) =>
-      em.execute<{ environment: Environment }[]>(`select environment from trust.signing_keys where status = 'current' and current_since < now() - make_interval(days => ?)`, [days]),
+      em.execute<{ environment: Environment }[]>(
+        `select environment from trust.signing_keys where status = 'current' and current_since < now() - ` +
+          `make_interval(days => ?)`,
+        [days],
+      ),
     );
     for (const { environment } of due) await this.rotate(environment);
     return due.map(({ environment }) => environment);
@@ -157,23 +194,36 @@ export class SigningKeyStore {
 
   /** After this there is a current key and a next one. */
   async #complete(em: SqlEntityManager, environment: Environment): Promise<void> {
-    const rows = await em.execute<{ status: string }[]>(`select status from trust.signing_keys where environment = ? and status in ('next', 'current')`, [environment]);
+    const rows = await em.execute<{ status: string }[]>(
+      `select status from trust.signing_keys where environment = ? and status in ('next', 'current')`,
+      [environment],
+    );
     const has = (status: string): boolean => rows.some((row) => row.status === status);
     if (!has('current')) {
       if (!has('next')) await this.#add(em, environment);
-      await em.execute(`update trust.signing_keys set status = 'current', current_since = now() where environment = ? and status = 'next'`, [environment]);
+      await em.execute(
+        `update trust.signing_keys set status = 'current', current_since = now()
+          where environment = ? and status = 'next'`,
+        [environment],
+      );
     }
     if (!has('current') || !has('next')) await this.#add(em, environment);
   }
 
   async #add(em: SqlEntityManager, environment: Environment): Promise<void> {
     const key = await newSigningKey(environment);
-    await em.execute(`insert into trust.signing_keys (kid, environment, status, x, sealed_private_key) values (?, ?, 'next', ?, ?)`, [key.kid, environment, key.x, this.#vault.seal(key.privateKey, placeOf(key.kid))]);
+    await em.execute(
+      `insert into trust.signing_keys (kid, environment, status, x, sealed_private_key) values (?, ?, 'next', ?, ?)`,
+      [key.kid, environment, key.x, this.#vault.seal(key.privateKey, placeOf(key.kid))],
+    );
   }
 
   /** A next key that this process cannot open was sealed under a secret that is gone: it would never sign. */
   async #dropUnusableNext(em: SqlEntityManager, environment: Environment): Promise<void> {
-    const [next] = await em.execute<{ kid: string; sealed: Buffer }[]>(`select kid, sealed_private_key as sealed from trust.signing_keys where environment = ? and status = 'next'`, [environment]);
+    const [next] = await em.execute<{ kid: string; sealed: Buffer }[]>(
+      `select kid, sealed_private_key as sealed from trust.signing_keys where environment = ? and status = 'next'`,
+      [environment],
+    );
     if (next === undefined) return;
     try {
       this.#vault.open(next.sealed, placeOf(next.kid));
@@ -184,15 +234,24 @@ export class SigningKeyStore {
   }
 
   async #kidOf(em: SqlEntityManager, environment: Environment): Promise<string> {
-    const [row] = await em.execute<[{ kid: string }]>(`select kid from trust.signing_keys where environment = ? and status = 'current'`, [environment]);
+    const [row] = await em.execute<[{ kid: string }]>(
+      `select kid from trust.signing_keys where environment = ? and status = 'current'`,
+      [environment],
+    );
     return row.kid;
   }
 }
 
 /** Ends keys and wipes their private parts. */
-async function end(em: SqlEntityManager, status: 'retired' | 'revoked', which: string, values: readonly string[]): Promise<readonly { readonly environment: Environment }[]> {
+async function end(
+  em: SqlEntityManager,
+  status: 'retired' | 'revoked',
+  which: string,
+  values: readonly string[],
+): Promise<readonly { readonly environment: Environment }[]> {
   return em.execute<{ environment: Environment }[]>(
-    `update trust.signing_keys set status = '${status}', sealed_private_key = null, ended_at = coalesce(ended_at, now()) where ${which} returning environment`,
+    `update trust.signing_keys set status = '${status}', sealed_private_key = null, ended_at = coalesce(ended_at, ` +
+      `now()) where ${which} returning environment`,
     [...values],
   );
 }

@@ -48,7 +48,11 @@ export async function newSigningKey(environment: Environment): Promise<NewSignin
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const { x } = publicKey.export({ format: 'jwk' }) as { x: string };
   const thumbprint = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x });
-  return { kid: environment === 'sandbox' ? `${SANDBOX_PREFIX}${thumbprint}` : thumbprint, x, privateKey: privateKey.export({ format: 'der', type: 'pkcs8' }) };
+  return {
+    kid: environment === 'sandbox' ? `${SANDBOX_PREFIX}${thumbprint}` : thumbprint,
+    x,
+    privateKey: privateKey.export({ format: 'der', type: 'pkcs8' }),
+  };
 }
 
 /** Whose results a key signs, by its name. */
@@ -59,6 +63,14 @@ export function environmentOf(kid: string): Environment {
 /** The key set that strangers verify with. */
 export function keySetOf(keys: readonly SigningKey[]): KeySet {
   return {
-    keys: keys.map(({ kid, x, status }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA', ...(status === 'current' ? {} : { 'svc:status': status }) })),
+    keys: keys.map(({ kid, x, status }) => ({
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x,
+      kid,
+      use: 'sig',
+      alg: 'EdDSA',
+      ...(status === 'current' ? {} : { 'svc:status': status }),
+    })),
   };
 }

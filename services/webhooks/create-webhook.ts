@@ -32,7 +32,13 @@ export interface ShownWebhook {
  * Subscribes an address to events of the caller's account, or of the workspace that it acts in.
  * @throws ProblemError `validation_error` with status 400; `insufficient_permissions` / `missing_scope`
  */
-export async function createWebhook(services: WebhookServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof webhookEffect>>): Promise<ShownWebhook> {
+export async function createWebhook(
+  services: WebhookServices,
+  context: RequestContext,
+  principal: Principal,
+  rawInput: unknown,
+  settle: Settle<z.output<typeof webhookEffect>>,
+): Promise<ShownWebhook> {
   const input = parseGraphInput(request, rawInput, BAD_BODY);
   assertMayHear(principal, input.events);
   await assertCallableAddress(services.outgoing, input.url, '/url', BAD_BODY);

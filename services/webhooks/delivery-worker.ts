@@ -46,22 +46,35 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const { database, pubSub, logger, leaseMs } = options;
   const metrics = new DeliveryMetrics(options.registry ?? new Registry());
   const sender = newUuid();
-  const underWay = new Map<Uuid, { readonly endpointId: Uuid; readonly accountId: string; readonly work: Promise<void> }>();
+  const underWay = new Map<
+    Uuid,
+    { readonly endpointId: Uuid; readonly accountId: string; readonly work: Promise<void> }
+  >();
 
   const extending = setInterval(() => {
     if (underWay.size === 0) return;
-    database.asNobody((em) => extendLeases(em, sender, [...underWay.keys()], leaseMs)).catch((error: unknown) => logger.warn({ err: error }, 'the claims on webhook deliveries could not be extended'));
+    database
+      .asNobody((em) => extendLeases(em, sender, [...underWay.keys()], leaseMs))
+      .catch((error: unknown) => logger.warn({ err: error }, 'the claims on webhook deliveries could not be extended'));
   }, leaseMs / 3);
 
   const deliver = async (delivery: ClaimedDelivery): Promise<void> => {
     try {
       await metrics.counted(async () => {
-        const outcome = await sendMessage(options.caller, delivery.url, messageOf(delivery, options.secrets), options.clock);
+        const outcome = await sendMessage(
+          options.caller,
+          delivery.url,
+          messageOf(delivery, options.secrets),
+          options.clock,
+        );
         await settleDelivery(options, sender, delivery, outcome);
         return outcome;
       });
     } catch (error) {
-      logger.warn({ err: error, deliveryId: delivery.id, attempt: delivery.attempt }, 'a webhook delivery was left unfinished and will be sent again when its claim has run out');
+      logger.warn(
+        { err: error, deliveryId: delivery.id, attempt: delivery.attempt },
+        'a webhook delivery was left unfinished and will be sent again when its claim has run out',
+      );
     }
   };
 
@@ -80,7 +93,14 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     const most = MOST_AT_A_TIME - underWay.size;
     if (most === 0) return LOOK_EVERY_MS;
     const { claimed, nextMs } = await database.asNobody(async (em) => ({
-      claimed: await claimDueDeliveries(em, { sender, leaseMs, most, perAccount: MOST_PER_ACCOUNT, perEndpoint: MOST_PER_ENDPOINT, perSlowEndpoint: MOST_PER_SLOW_ENDPOINT }),
+      claimed: await claimDueDeliveries(em, {
+        sender,
+        leaseMs,
+        most,
+        perAccount: MOST_PER_ACCOUNT,
+        perEndpoint: MOST_PER_ENDPOINT,
+        perSlowEndpoint: MOST_PER_SLOW_ENDPOINT,
+      }),
       nextMs: await msToNextDelivery(em),
     }));
     for (const delivery of claimed) {
@@ -94,12 +114,20 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     return Math.min(LOOK_EVERY_MS, Math.max(1, nextMs ?? LOOK_EVERY_MS));
   };
 
-  const rounds = startRounds({ pubSub, topic: DELIVERIES_TOPIC, work: claim, failed: (error) => logger.debug({ err: error }, 'the queue of webhook deliveries is out of reach') });
+  const rounds = startRounds({
+    pubSub,
+    topic: DELIVERIES_TOPIC,
+    work: claim,
+    failed: (error) => logger.debug({ err: error }, 'the queue of webhook deliveries is out of reach'),
+  });
 
   return {
     async close() {
       await rounds.close();
-      await Promise.race([Promise.all([...underWay.values()].map(({ work }) => work)), sleep(GOODBYE_MS, undefined, { ref: false })]);
+      await Promise.race([
+        Promise.all([...underWay.values()].map(({ work }) => work)),
+        sleep(GOODBYE_MS, undefined, { ref: false }),
+      ]);
       clearInterval(extending);
     },
   };

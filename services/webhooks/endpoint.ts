@@ -5,7 +5,10 @@ import { EVERY_EVENT, readableEventTypes, type EventType } from '../../schema/ev
 
 export type EventChoice = EventType | typeof EVERY_EVENT;
 
-/** Events that failed one after the other, every attempt at them included, before nobody is believed to listen (decisions, webhooks). */
+/**
+ * Events that failed one after the other, every attempt at them included, before nobody is believed to listen
+ * (decisions, webhooks).
+ */
 export const MAX_FAILED_EVENTS = 20;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
@@ -38,8 +41,13 @@ export interface Endpoint {
 }
 
 /** Whether an endpoint asked for an event: by its type, by what its maker may hear of, and by where it happened. */
-export function hears({ kind, events, scopes, workspaceId }: Pick<Endpoint, 'kind' | 'events' | 'scopes' | 'workspaceId'>, event: { readonly type: EventType; readonly workspaceId: Uuid | null }): boolean {
+export function hears(
+  { kind, events, scopes, workspaceId }: Pick<Endpoint, 'kind' | 'events' | 'scopes' | 'workspaceId'>,
+  event: { readonly type: EventType; readonly workspaceId: Uuid | null },
+): boolean {
   if (workspaceId !== null && workspaceId !== event.workspaceId) return false;
   if (kind === 'callback') return event.type.startsWith('commission.');
-  return events.includes(event.type) || (events.includes(EVERY_EVENT) && readableEventTypes(scopes).includes(event.type));
+  return (
+    events.includes(event.type) || (events.includes(EVERY_EVENT) && readableEventTypes(scopes).includes(event.type))
+  );
 }

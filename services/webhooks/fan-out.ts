@@ -9,7 +9,17 @@ export function fanOut(pubSub: PubSub): EventConsumer {
   return async (em, event) => {
     const listening = (await activeEndpoints(em)).filter((endpoint) => hears(endpoint, event));
     for (const { id: endpointId, url } of listening) {
-      await insertDelivery(em, { accountId: event.accountId, environment: event.environment, endpointId, eventId: event.eventId, eventType: event.type, isTest: false, attempt: 1, begunAt: event.occurredAt, url });
+      await insertDelivery(em, {
+        accountId: event.accountId,
+        environment: event.environment,
+        endpointId,
+        eventId: event.eventId,
+        eventType: event.type,
+        isTest: false,
+        attempt: 1,
+        begunAt: event.occurredAt,
+        url,
+      });
     }
     if (listening.length > 0) await pubSub.publish(em, DELIVERIES_TOPIC, null);
   };

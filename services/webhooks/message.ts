@@ -10,7 +10,9 @@ export interface Message {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The message of an attempt (decisions, webhooks). @throws SealBrokenError when the secret was sealed under another key */
+/**
+ * The message of an attempt (decisions, webhooks). @throws SealBrokenError when the secret was sealed under another key
+ */
 export function messageOf(delivery: ClaimedDelivery, secrets: EndpointSecrets): Message {
   const { eventType, isTest, endpointId, kind, sentAt } = delivery;
   const eventId = publicId('evt', delivery.eventId);

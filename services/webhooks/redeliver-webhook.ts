@@ -13,13 +13,34 @@ import type { WebhookServices } from './webhook-services.ts';
  * @throws ProblemError `resource_not_found`; `conflict` with code `delivery_pending` for an attempt that is still to be
  *   made, `webhook_inactive` for a subscription that is off
  */
-export async function redeliverWebhook({ database, pubSub }: WebhookServices, principal: Principal, id: string, deliveryId: string, settle: Settle<z.output<typeof attemptEffect>>): Promise<Delivery> {
+export async function redeliverWebhook(
+  { database, pubSub }: WebhookServices,
+  principal: Principal,
+  id: string,
+  deliveryId: string,
+  settle: Settle<z.output<typeof attemptEffect>>,
+): Promise<Delivery> {
   return database.asTenant(principal, async (em) => {
     const { id: endpointId, accountId, environment, url, isActive } = await requireWebhook(em, id);
     const { eventId, eventType, isTest, status } = await requireDelivery(em, endpointId, deliveryId);
-    if (status === 'pending') throw new ProblemError('conflict', 'This delivery has not been attempted yet. Wait for it.', { code: 'delivery_pending' });
-    if (!isActive) throw new ProblemError('conflict', 'The webhook is off. Switch it on with PATCH and "active": true first.', { code: 'webhook_inactive' });
-    const delivery = await insertDelivery(em, { accountId, environment, endpointId, eventId, eventType, isTest, attempt: 1, url });
+    if (status === 'pending')
+      throw new ProblemError('conflict', 'This delivery has not been attempted yet. Wait for it.', {
+        code: 'delivery_pending',
+      });
+    if (!isActive)
+      throw new ProblemError('conflict', 'The webhook is off. Switch it on with PATCH and "active": true first.', {
+        code: 'webhook_inactive',
+      });
+    const delivery = await insertDelivery(em, {
+      accountId,
+      environment,
+      endpointId,
+      eventId,
+      eventType,
+      isTest,
+      attempt: 1,
+      url,
+    });
     await pubSub.publish(em, DELIVERIES_TOPIC, null);
     await settle(em, { webhookId: endpointId, deliveryId: delivery.id });
     return delivery;

@@ -4,12 +4,19 @@ const RETRY_WAITS_MS = [1_000, 5_000, 30_000, 120_000, 900_000] as const;
 const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
 /**
- * When a failed delivery is tried again; null when it was the last attempt, or the receiver asks for a time beyond a day.
+ * When a failed delivery is tried again; null when it was the last attempt, or the receiver asks for a time beyond a
+ * day.
  * @param attempt the one that failed, counted from 1
  * @param retryAfterMs what the receiver asked for, obeyed where it is longer; 0 when it did not ask
  * @param waitsMs others than those of the contract, for tests that cannot wait for so long
  */
-export function nextAttemptAt(attempt: number, failedAt: Date, retryAfterMs: number, occurredAt: Date, waitsMs: readonly number[] = RETRY_WAITS_MS): Date | null {
+export function nextAttemptAt(
+  attempt: number,
+  failedAt: Date,
+  retryAfterMs: number,
+  occurredAt: Date,
+  waitsMs: readonly number[] = RETRY_WAITS_MS,
+): Date | null {
   const waitMs = waitsMs[attempt - 1];
   if (waitMs === undefined) return null;
   const atMs = failedAt.getTime() + Math.max(waitMs, retryAfterMs);

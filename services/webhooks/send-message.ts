@@ -9,7 +9,12 @@ export const SEND_TIMEOUT_MS = 15_000;
 export const SHOWN_RESPONSE_BYTES = 1_024;
 
 /** Sends a message once. Only 2xx counts as received; redirects are not followed. */
-export async function sendMessage(caller: Caller, url: string, { body, headers }: Message, clock: () => Date): Promise<Outcome> {
+export async function sendMessage(
+  caller: Caller,
+  url: string,
+  { body, headers }: Message,
+  clock: () => Date,
+): Promise<Outcome> {
   const startedMs = performance.now();
   const elapsed = (): number => Math.round(performance.now() - startedMs);
   try {
@@ -26,7 +31,15 @@ export async function sendMessage(caller: Caller, url: string, { body, headers }
     };
   } catch (error) {
     if (!(error instanceof CallFailedError)) throw error;
-    return { status: 'failed', responseStatus: null, responseTimeMs: elapsed(), responseBody: null, error: error.code, retryAfterMs: 0, requestHeaders: headers };
+    return {
+      status: 'failed',
+      responseStatus: null,
+      responseTimeMs: elapsed(),
+      responseBody: null,
+      error: error.code,
+      retryAfterMs: 0,
+      requestHeaders: headers,
+    };
   }
 }
 

@@ -19,22 +19,29 @@ export interface SignedMessage {
 }
 
 /**
- * The signatures of a message. `X-SVC-Signature` is the contract's: lower-case hex HMAC-SHA256 of the raw body under the
- * secret's own bytes (§6). The `webhook-*` trio is that of Standard Webhooks 1.0: base64 HMAC-SHA256 of
+ * The signatures of a message. `X-SVC-Signature` is the contract's: lower-case hex HMAC-SHA256 of the raw body under
+ * the secret's own bytes (§6). The `webhook-*` trio is that of Standard Webhooks 1.0: base64 HMAC-SHA256 of
  * `id.timestamp.body`, keyed by what a `whsec_` secret encodes, or by any other secret's bytes.
  * @param secrets the current one first; a replaced one signs beside it for a day
  */
-export function signatureHeaders(message: SignedMessage, secrets: readonly [current: string, ...replaced: string[]]): Record<string, string> {
+export function signatureHeaders(
+  message: SignedMessage,
+  secrets: readonly [current: string, ...replaced: string[]],
+): Record<string, string> {
   const timestamp = String(Math.floor(message.sentAt.getTime() / 1000));
   const signed = `${message.eventId}.${timestamp}.${message.body}`;
   return {
     'X-SVC-Signature': createHmac('sha256', Buffer.from(secrets[0], 'utf8')).update(message.body).digest('hex'),
     'webhook-id': message.eventId,
     'webhook-timestamp': timestamp,
-    'webhook-signature': secrets.map((secret) => `v1,${createHmac('sha256', standardKey(secret)).update(signed).digest('base64')}`).join(' '),
+    'webhook-signature': secrets
+      .map((secret) => `v1,${createHmac('sha256', standardKey(secret)).update(signed).digest('base64')}`)
+      .join(' '),
   };
 }
 
 function standardKey(secret: string): Buffer {
-  return isGeneratedKind(secret) ? Buffer.from(secret.slice(GENERATED_PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
+  return isGeneratedKind(secret)
+    ? Buffer.from(secret.slice(GENERATED_PREFIX.length), 'base64')
+    : Buffer.from(secret, 'utf8');
 }

@@ -21,11 +21,17 @@ const LEASE_MS = 2 * SEND_TIMEOUT_MS;
 export const attemptEffect = z.object({ webhookId: uuid, deliveryId: uuid });
 
 /**
- * Sends a made-up event of a type at once, marked `"test": true`, whether or not the subscription is on. It is not tried
- * again and counts for nothing.
+ * Sends a made-up event of a type at once, marked `"test": true`, whether or not the subscription is on. It is not
+ * tried again and counts for nothing.
  * @throws ProblemError `resource_not_found`, `validation_error`
  */
-export async function testWebhook(services: WebhookServices, principal: Principal, id: string, rawInput: unknown, settle: Settle<z.output<typeof attemptEffect>>): Promise<Delivery> {
+export async function testWebhook(
+  services: WebhookServices,
+  principal: Principal,
+  id: string,
+  rawInput: unknown,
+  settle: Settle<z.output<typeof attemptEffect>>,
+): Promise<Delivery> {
   const { database, outgoing, endpointSecrets, clock } = services;
   const { eventType } = parseGraphInput(webhookTestRequest, rawInput);
   const sender = newUuid();
@@ -33,18 +39,36 @@ export async function testWebhook(services: WebhookServices, principal: Principa
     const webhook = await requireWebhook(em, id);
     const { accountId, environment, url } = webhook;
     const delivery = await insertDelivery(em, {
-      accountId, environment, endpointId: webhook.id, eventId: newUuid(clock().getTime()), eventType: eventType ?? firstOf(webhook), isTest: true, attempt: 1, url, claimedBy: { sender, leaseMs: LEASE_MS },
+      accountId,
+      environment,
+      endpointId: webhook.id,
+      eventId: newUuid(clock().getTime()),
+      eventType: eventType ?? firstOf(webhook),
+      isTest: true,
+      attempt: 1,
+      url,
+      claimedBy: { sender, leaseMs: LEASE_MS },
     });
     const [claimed] = await claimedDeliveries(em, sender, [delivery.id]);
     await settle(em, { webhookId: webhook.id, deliveryId: delivery.id });
     return { webhookId: webhook.id, claimed: claimed! };
   });
-  await settleDelivery(services, sender, claimed, await sendMessage(outgoing, claimed.url, messageOf(claimed, endpointSecrets), clock));
+  await settleDelivery(
+    services,
+    sender,
+    claimed,
+    await sendMessage(outgoing, claimed.url, messageOf(claimed, endpointSecrets), clock),
+  );
   return readDelivery(services, principal, webhookId, claimed.id);
 }
 
 /** An attempt at an event of a webhook as it is now. @throws ProblemError `resource_not_found` */
-export async function readDelivery({ database }: Pick<WebhookServices, 'database'>, principal: Principal, webhookId: Uuid, deliveryId: Uuid): Promise<Delivery> {
+export async function readDelivery(
+  { database }: Pick<WebhookServices, 'database'>,
+  principal: Principal,
+  webhookId: Uuid,
+  deliveryId: Uuid,
+): Promise<Delivery> {
   return database.asTenant(principal, (em) => requireDelivery(em, webhookId, publicId('dlv', deliveryId)));
 }
 

@@ -17,7 +17,13 @@ import type { WebhookServices } from './webhook-services.ts';
  * hours. Switching one on that was switched off for its failures starts the count anew.
  * @throws ProblemError `resource_not_found`, `validation_error`, `insufficient_permissions` / `missing_scope`
  */
-export async function updateWebhook(services: WebhookServices, principal: Principal, id: string, rawInput: unknown, settle: Settle<z.output<typeof webhookEffect>>): Promise<ShownWebhook> {
+export async function updateWebhook(
+  services: WebhookServices,
+  principal: Principal,
+  id: string,
+  rawInput: unknown,
+  settle: Settle<z.output<typeof webhookEffect>>,
+): Promise<ShownWebhook> {
   const { database, pubSub, endpointSecrets } = services;
   const { url, events, active, metadata, secret } = parseGraphInput(webhookUpdate, rawInput);
   // An address is not looked up for somebody who may not change anything.
@@ -31,7 +37,10 @@ export async function updateWebhook(services: WebhookServices, principal: Princi
       events: events === undefined ? undefined : { choice: [...new Set(events)], scopes: principal.scopes },
       isActive: active,
       metadata,
-      secret: secret === undefined ? undefined : { sealed: endpointSecrets.seal(secret, webhookId), prefix: secretPrefixOf(secret) },
+      secret:
+        secret === undefined
+          ? undefined
+          : { sealed: endpointSecrets.seal(secret, webhookId), prefix: secretPrefixOf(secret) },
       credentialId: principal.credentialId,
     });
     // Whoever says where it goes hears it, and whoever signs it can speak for it.

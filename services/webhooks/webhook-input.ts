@@ -1,6 +1,12 @@
 import { ProblemError } from '../../schema/problems.ts';
 import type { Principal } from '../../schema/principal.ts';
-import { EVENT_TYPES, EVERY_EVENT, readableEventTypes, scopeOfEvent, type EventType } from '../../schema/event-catalogue.ts';
+import {
+  EVENT_TYPES,
+  EVERY_EVENT,
+  readableEventTypes,
+  scopeOfEvent,
+  type EventType,
+} from '../../schema/event-catalogue.ts';
 import { hears, type Endpoint, type EventChoice } from './endpoint.ts';
 
 /**
@@ -11,7 +17,12 @@ export function assertMayHear(principal: Principal, events: readonly EventChoice
   const readable = readableEventTypes(principal.scopes);
   const beyond = events.find((type) => type !== EVERY_EVENT && !readable.includes(type));
   if (beyond === undefined || beyond === EVERY_EVENT) return;
-  throw new ProblemError('insufficient_permissions', `Events of type ${beyond} need the scope ${scopeOfEvent(beyond)}, which the key lacks. Leave the type out, or use a key that has the scope.`, { code: 'missing_scope', param: '/events' });
+  throw new ProblemError(
+    'insufficient_permissions',
+    `Events of type ${beyond} need the scope ${scopeOfEvent(beyond)}, which the key lacks. Leave the type out, or ` +
+      `use a key that has the scope.`,
+    { code: 'missing_scope', param: '/events' },
+  );
 }
 
 /** The types that a subscription hears, wherever they happen. */

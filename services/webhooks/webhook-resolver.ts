@@ -48,7 +48,11 @@ export class WebhookResolver {
   async webhooks(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
-    @Arg('includeInactive', () => Boolean, { nullable: true, description: 'Whether those that are off are shown, too; false when nothing is said.' }) includeInactive?: boolean | null,
+    @Arg('includeInactive', () => Boolean, {
+      nullable: true,
+      description: 'Whether those that are off are shown, too; false when nothing is said.',
+    })
+    includeInactive?: boolean | null,
   ): Answer<'listWebhooks'> {
     const principal = assertAction(context.principal, 'webhook:read');
     const all = includeInactive === true;
@@ -140,18 +144,24 @@ export class WebhookResolver {
     const delivery = await exactlyOnce(this.#services.database, context, {
       effect: attemptEffect,
       act: (settle) => testWebhook(this.#services, principal, id, choice, settle),
-      recall: ({ webhookId, deliveryId }): Promise<Delivery> => readDelivery(this.#services, principal, webhookId, deliveryId),
+      recall: ({ webhookId, deliveryId }): Promise<Delivery> =>
+        readDelivery(this.#services, principal, webhookId, deliveryId),
     });
-    return { delivered: delivery.status === 'success', eventType: delivery.eventType, delivery: presentDelivery(delivery), trust: this.#trust(context, 1) };
+    return {
+      delivered: delivery.status === 'success',
+      eventType: delivery.eventType,
+      delivery: presentDelivery(delivery),
+      trust: this.#trust(context, 1),
+    };
   }
 
   @ofDeliveries.Mutation('redeliverWebhook')
   async redeliverWebhook(
     @Ctx() context: RequestContext,
-    @Arg(
-      'input',
-      ofDeliveries.inputOf('redeliverWebhook'),
-    ) { webhookId, deliveryId }: { webhookId: string; deliveryId: string },
+    @Arg('input', ofDeliveries.inputOf('redeliverWebhook')) {
+      webhookId,
+      deliveryId,
+    }: { webhookId: string; deliveryId: string },
   ): DeliveryAnswer<'redeliverWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const delivery = await exactlyOnce(this.#services.database, context, {
@@ -164,7 +174,10 @@ export class WebhookResolver {
 
   async #recall(context: RequestContext, { webhookId, secret }: z.output<typeof webhookEffect>): Promise<ShownWebhook> {
     const principal = assertAction(context.principal, 'webhook:write');
-    return { webhook: await this.#services.database.asTenant(principal, (em) => requireWebhook(em, webhookId)), secret };
+    return {
+      webhook: await this.#services.database.asTenant(principal, (em) => requireWebhook(em, webhookId)),
+      secret,
+    };
   }
 
   #present(context: RequestContext, { webhook: endpoint, secret }: ShownWebhook): Awaited<Answer<'createWebhook'>> {

@@ -33,9 +33,11 @@ export const agentsOwner: MigrationOwner = {
     {
       name: '002-trust-rules',
       up: [
-        `alter table agents.agents add column narrow_scopes_rewarded_at timestamptz, add column rotation_rewarded_at timestamptz`,
+        `alter table agents.agents add column narrow_scopes_rewarded_at timestamptz, add column rotation_rewarded_at ` +
+          `timestamptz`,
         `comment on column agents.agents.narrow_scopes_rewarded_at is 'asking for less is rewarded once'`,
-        `comment on column agents.agents.rotation_rewarded_at is 'rotating a key is rewarded once in a calendar quarter'`,
+        `comment on column agents.agents.rotation_rewarded_at is 'rotating a key is rewarded once in a calendar ` +
+          `quarter'`,
       ],
     },
     {
@@ -48,7 +50,8 @@ export const agentsOwner: MigrationOwner = {
         `create function agents.find_oauth_client(agent uuid)
            returns table (account_id uuid, name text, redirect_uris text[], is_public boolean)
            language sql stable security definer set search_path = agents, pg_temp
-           as $$ select account_id, name, redirect_uris, is_public from agents.agents where id = agent and status = 'active' $$`,
+           as $$ select account_id, name, redirect_uris, is_public from agents.agents
+             where id = agent and status = 'active' $$`,
       ],
     },
     {
@@ -57,7 +60,8 @@ export const agentsOwner: MigrationOwner = {
         `alter table agents.agents add column capabilities_updated_at timestamptz(3)`,
         // What anybody may know of an agent, and nothing of its operator.
         `create function agents.public_face(wanted uuid)
-           returns table (id uuid, name text, capabilities text[], tier text, trust_score double precision, created_at timestamptz)
+           returns table (id uuid, name text, capabilities text[], tier text, trust_score double precision,
+             created_at timestamptz)
            language sql stable security definer set search_path = agents, pg_temp
            as $$ select id, name, capabilities, tier, trust_score, created_at from agents.agents where id = wanted $$`,
       ],
@@ -67,7 +71,8 @@ export const agentsOwner: MigrationOwner = {
       name: '006-sandbox-presentation',
       up: [
         `alter table agents.agents add column sandbox_presentation jsonb`,
-        `comment on column agents.agents.sandbox_presentation is 'what test keys have changed: the sandbox shows it, and nothing else knows of it'`,
+        `comment on column agents.agents.sandbox_presentation is 'what test keys have changed: the sandbox shows it, ` +
+          `and nothing else knows of it'`,
       ],
     },
     sumsInRangeMigration,

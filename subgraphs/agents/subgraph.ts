@@ -28,7 +28,10 @@ export interface AgentsServices extends RegistryServices, KeyServices, AuditServ
   readonly tierTable: TierTable;
 }
 
-/** The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, webhooks, the audit log, and what happens to an account. */
+/**
+ * The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, webhooks, the audit log, and
+ * what happens to an account.
+ */
 export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const { database } = services;
   const agents = new AgentResolver(services);
@@ -36,7 +39,17 @@ export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const workspaces = new WorkspaceResolver({ ...services, workspaces: new WorkspaceStore(database), isAgent });
   return buildSubgraph({
     name: 'agents',
-    resolvers: [agents, new ReferralStandingResolver(database, services.tierTable), new ReferralResolver(database, services.clock), new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces, eventResolver(services), tierChangeResolver(services)],
+    resolvers: [
+      agents,
+      new ReferralStandingResolver(database, services.tierTable),
+      new ReferralResolver(database, services.clock),
+      new KeyResolver(services),
+      new AuditResolver(services),
+      new WebhookResolver(services),
+      workspaces,
+      eventResolver(services),
+      tierChangeResolver(services),
+    ],
     references: {
       Agent: (reference, context) => agents.resolveReference(reference, context),
       Workspace: (reference, context) => workspaces.resolveReference(reference, context),

@@ -1,7 +1,16 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
-import { ENVIRONMENT_DEFAULT, environmentTable, IN_WORKSPACE, narrowTenant, sharedInSandbox, tenantTable } from '../../platform/postgres/tenant-tables.ts';
+import {
+  ENVIRONMENT_DEFAULT,
+  environmentTable,
+  IN_WORKSPACE,
+  narrowTenant,
+  sharedInSandbox,
+  tenantTable,
+} from '../../platform/postgres/tenant-tables.ts';
 
-/** Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse. */
+/**
+ * Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse.
+ */
 export const attributionOwner: MigrationOwner = {
   schema: 'attribution',
   migrations: [
@@ -94,7 +103,8 @@ export const attributionOwner: MigrationOwner = {
       name: '002-signatures',
       up: [
         `alter table attribution.attributions add column signature text`,
-        // Asked for ids that our own signature vouches for, by whoever holds the signed result: it tells a number, and nothing of the tenant.
+        // Asked for ids that our own signature vouches for, by whoever holds the signed result: it tells a number, and
+        // nothing of the tenant.
         `create function attribution.current_revision(wanted uuid) returns integer
            language sql stable security definer set search_path = attribution, pg_temp
            as $$ select revision from attribution.attributions where id = wanted $$`,
@@ -117,7 +127,8 @@ export const attributionOwner: MigrationOwner = {
            currency text not null,
            notes text,
            created_at timestamptz(3) not null,
-           constraint experiments_natural_key unique (data_source_id, environment, channel, method, period_start, period_end)
+           constraint experiments_natural_key unique (data_source_id, environment, channel, method, period_start,
+             period_end)
          )`,
         `create index experiments_account on attribution.experiments (account_id, created_at desc, id desc)`,
         ...tenantTable('attribution.experiments'),
@@ -146,11 +157,15 @@ export const attributionOwner: MigrationOwner = {
       up: [
         // What was there before belongs to live keys.
         ...['data_sources', 'uploads', 'source_days', 'attribution_progress'].flatMap((table) => [
-          `alter table attribution.${table} add column environment text not null default 'live' check (environment in ('live', 'sandbox'))`,
+          `alter table attribution.${table} add column environment text not null default 'live' check (environment ` +
+            `in ('live', 'sandbox'))`,
           `alter table attribution.${table} alter column environment set default ${ENVIRONMENT_DEFAULT}`,
         ]),
-        `update attribution.attribution_progress p set environment = a.environment from attribution.attributions a where a.id = p.attribution_id`,
-        ...['data_sources', 'uploads', 'source_days', 'attributions', 'attribution_progress', 'experiments'].flatMap((table) => environmentTable(`attribution.${table}`)),
+        `update attribution.attribution_progress p set environment = a.environment from attribution.attributions a ` +
+          `where a.id = p.attribution_id`,
+        ...['data_sources', 'uploads', 'source_days', 'attributions', 'attribution_progress', 'experiments'].flatMap(
+          (table) => environmentTable(`attribution.${table}`),
+        ),
       ],
     },
     {
@@ -159,28 +174,39 @@ export const attributionOwner: MigrationOwner = {
         ...['data_sources', 'source_days'].flatMap((table) => sharedInSandbox(`attribution.${table}`)),
         // Many accounts may measure one shared source.
         `alter table attribution.experiments drop constraint experiments_natural_key,
-           add constraint experiments_natural_key unique (account_id, data_source_id, environment, channel, method, period_start, period_end)`,
+           add constraint experiments_natural_key unique (account_id, data_source_id, environment, channel, method,
+             period_start, period_end)`,
         // The sources of schema/sandbox-sources.ts; their rows follow when one of them is first used.
-        `insert into attribution.data_sources (id, account_id, environment, type, name, currency, baseline_channels, created_at, error)
-           select ('5a4db0c5-11f7-8000-8000-0000000000' || number)::uuid, '5a4db0c5-11f7-8000-8000-000000000000', 'sandbox', type, name, 'USD',
+        `insert into attribution.data_sources (id, account_id, environment, type, name, currency, baseline_channels,
+          created_at, error)
+           select ('5a4db0c5-11f7-8000-8000-0000000000' || number)::uuid, '5a4db0c5-11f7-8000-8000-000000000000',
+             'sandbox', type, name, 'USD',
                   '{direct,organic*,(none),unassigned}', '2024-01-01T00:00:00Z', error::jsonb
            from (values ('01', 'ga4', 'Sandbox GA4 property', null), ('02', 'shopify', 'Sandbox Shopify shop', null),
-                        ('03', 'meta_ads', 'Sandbox Meta ad account', null), ('04', 'google_ads', 'Sandbox Google Ads account', null),
+                        ('03', 'meta_ads', 'Sandbox Meta ad account', null),
+                          ('04', 'google_ads', 'Sandbox Google Ads account', null),
                         ('05', 'csv_upload', 'Sandbox CSV upload', null),
-                        ('99', 'csv_upload', 'Sandbox source in error', '{"code":"credentials_rejected","message":"The sandbox keeps this source in error, so that you can see what an unavailable one looks like. Use another ds_sandbox_ source.","at":"2024-01-01T00:00:00.000Z","retryable":false}'))
+                        ('99', 'csv_upload', 'Sandbox source in error',
+                          '{"code":"credentials_rejected","message":"The sandbox keeps this source in error, so that you can see what an unavailable one looks like. Use another ds_sandbox_ source.","at":"2024-01-01T00:00:00.000Z","retryable":false}'))
                 as sources (number, type, name, error)`,
-        // After thirty days a sandbox object is gone; what the sandbox itself owns stays. Rows in the columnar store go by the job that the caller enqueues.
+        // After thirty days a sandbox object is gone; what the sandbox itself owns stays. Rows in the columnar store go
+        // by the job that the caller enqueues.
         `create function attribution.forget_old_sandbox_results() returns bigint
            language sql volatile security definer set search_path = attribution, pg_temp
-           as $$ with analyses as (delete from attribution.attributions where environment = 'sandbox' and created_at < now() - interval '30 days' returning 1),
-                      experiments as (delete from attribution.experiments where environment = 'sandbox' and created_at < now() - interval '30 days' returning 1),
+           as $$ with analyses as (delete from attribution.attributions
+             where environment = 'sandbox' and created_at < now() - interval '30 days' returning 1),
+                      experiments as (delete from attribution.experiments
+                        where environment = 'sandbox' and created_at < now() - interval '30 days' returning 1),
                       syncs as (delete from attribution.uploads u using attribution.data_sources d
-                                where d.id = u.data_source_id and d.account_id = '5a4db0c5-11f7-8000-8000-000000000000' and u.started_at < now() - interval '30 days' returning 1)
-                 select (select count(*) from analyses) + (select count(*) from experiments) + (select count(*) from syncs) $$`,
+                                where d.id = u.data_source_id and d.account_id = '5a4db0c5-11f7-8000-8000-000000000000'
+                                  and u.started_at < now() - interval '30 days' returning 1)
+                 select (select count(*) from analyses) + (select count(*) from experiments) + (select count(*)
+                   from syncs) $$`,
         `create function attribution.retire_old_sandbox_sources() returns table (account_id uuid, data_source_id uuid)
            language sql volatile security definer set search_path = attribution, pg_temp
            as $$ update attribution.data_sources set deleted_at = now(), mapping = null
-                 where environment = 'sandbox' and account_id <> '5a4db0c5-11f7-8000-8000-000000000000' and deleted_at is null and created_at < now() - interval '30 days'
+                 where environment = 'sandbox' and account_id <> '5a4db0c5-11f7-8000-8000-000000000000'
+                   and deleted_at is null and created_at < now() - interval '30 days'
                  returning account_id, id $$`,
       ],
     },
@@ -193,25 +219,38 @@ export const attributionOwner: MigrationOwner = {
         narrowTenant('attribution.data_sources', IN_WORKSPACE),
         narrowTenant('attribution.attributions', IN_WORKSPACE),
         // What hangs on a source or an analysis is where that is: the inner table is under its own policy.
-        ...['uploads', 'source_days', 'experiments'].map((table) => narrowTenant(`attribution.${table}`, 'exists (select from attribution.data_sources s where s.id = data_source_id)')),
-        narrowTenant('attribution.attribution_progress', 'exists (select from attribution.attributions a where a.id = attribution_id)'),
+        ...['uploads', 'source_days', 'experiments'].map((table) =>
+          narrowTenant(
+            `attribution.${table}`,
+            'exists (select from attribution.data_sources s where s.id = data_source_id)',
+          ),
+        ),
+        narrowTenant(
+          'attribution.attribution_progress',
+          'exists (select from attribution.attributions a where a.id = attribution_id)',
+        ),
       ],
     },
     {
       name: '018-auto-refresh',
       up: [
-        `alter table attribution.attributions add column auto_refresh boolean not null default false, add column last_event integer not null default 0`,
-        `update attribution.attributions a set last_event = coalesce((select max(sequence) from attribution.attribution_progress where attribution_id = a.id), 0)`,
-        `comment on column attribution.attributions.last_event is 'number of the last progress event: numbers are never given again, also when the events are gone'`,
+        `alter table attribution.attributions add column auto_refresh boolean not null default false, add column ` +
+          `last_event integer not null default 0`,
+        `update attribution.attributions a set last_event = coalesce((select max(sequence) from ` +
+          `attribution.attribution_progress where attribution_id = a.id), 0)`,
+        `comment on column attribution.attributions.last_event is 'number of the last progress event: numbers are ` +
+          `never given again, also when the events are gone'`,
         `create index attributions_auto_refresh on attribution.attributions (data_source_id) where auto_refresh`,
         `alter table attribution.data_sources add column feeds_refreshes boolean not null default false`,
-        `comment on column attribution.data_sources.feeds_refreshes is 'an analysis of it was asked for with auto_refresh, so late rows matter'`,
+        `comment on column attribution.data_sources.feeds_refreshes is 'an analysis of it was asked for with ` +
+          `auto_refresh, so late rows matter'`,
         // The events of a refresh that is under way are younger than its figures.
         `create or replace function attribution.forget_old_progress() returns bigint
            language sql volatile security definer set search_path = attribution, pg_temp
            as $$ with gone as (
                    delete from attribution.attribution_progress p using attribution.attributions a
-                   where a.id = p.attribution_id and a.status in ('completed', 'failed') and a.completed_at < now() - interval '1 hour' returning 1)
+                   where a.id = p.attribution_id and a.status in ('completed', 'failed')
+                     and a.completed_at < now() - interval '1 hour' returning 1)
                  select count(*) from gone $$`,
       ],
     },
@@ -219,16 +258,20 @@ export const attributionOwner: MigrationOwner = {
       name: '022-source-versions',
       up: [
         `alter table attribution.data_sources add column status_version integer not null default 0`,
-        `comment on column attribution.data_sources.status_version is 'counts the changes that watchers of the source are told of'`,
+        `comment on column attribution.data_sources.status_version is 'counts the changes that watchers of the ` +
+          `source are told of'`,
         `create function attribution.tell_source_change() returns trigger language plpgsql
            as $$ begin
              if new.status_version = old.status_version then new.status_version := old.status_version + 1; end if;
-             perform pg_notify('liftgraph', json_build_object('topic', 'data-source:' || new.id, 'payload', null)::text);
+             perform pg_notify('liftgraph', json_build_object('topic', 'data-source:' || new.id, 'payload',
+               null)::text);
              return new;
            end $$`,
         `create trigger tell_change before update on attribution.data_sources for each row
-           when ((old.syncing_until, old.error, old.last_sync, old.rows_accepted, old.rows_rejected, old.statistics, old.name, old.sync_schedule, old.deleted_at, old.workspace_id, old.status_version)
-             is distinct from (new.syncing_until, new.error, new.last_sync, new.rows_accepted, new.rows_rejected, new.statistics, new.name, new.sync_schedule, new.deleted_at, new.workspace_id, new.status_version))
+           when ((old.syncing_until, old.error, old.last_sync, old.rows_accepted, old.rows_rejected, old.statistics,
+             old.name, old.sync_schedule, old.deleted_at, old.workspace_id, old.status_version)
+             is distinct from (new.syncing_until, new.error, new.last_sync, new.rows_accepted, new.rows_rejected,
+               new.statistics, new.name, new.sync_schedule, new.deleted_at, new.workspace_id, new.status_version))
            execute function attribution.tell_source_change()`,
         // A sync that was asked for changes nothing else yet.
         `create function attribution.count_requested_sync() returns trigger language plpgsql
@@ -236,14 +279,16 @@ export const attributionOwner: MigrationOwner = {
              update attribution.data_sources set status_version = status_version + 1 where id = new.data_source_id;
              return null;
            end $$`,
-        `create trigger count_requested_sync after insert on attribution.uploads for each row when (new.cause = 'sync') execute function attribution.count_requested_sync()`,
+        `create trigger count_requested_sync after insert on attribution.uploads for each row when (new.cause = ` +
+          `'sync') execute function attribution.count_requested_sync()`,
       ],
     },
     {
       name: '026-brands',
       up: [
         `alter table attribution.data_sources add column brand_id text`,
-        `comment on column attribution.data_sources.brand_id is 'names the brand that the rows are of, in the words of the account'`,
+        `comment on column attribution.data_sources.brand_id is 'names the brand that the rows are of, in the words ` +
+          `of the account'`,
       ],
     },
     {
@@ -252,8 +297,10 @@ export const attributionOwner: MigrationOwner = {
         // An agent serves the accounts of others, too, and sees of them this sum alone.
         `create function attribution.recovered_by(agent uuid) returns bigint
            language sql stable security definer set search_path = attribution, pg_temp
-           as $$ select coalesce(sum((result ->> 'deltaRCents')::bigint), 0)::bigint from attribution.attributions where agent_id = agent and status = 'completed' and environment = 'live' $$`,
-        `create index attributions_served on attribution.attributions (agent_id) where status = 'completed' and environment = 'live'`,
+           as $$ select coalesce(sum((result ->> 'deltaRCents')::bigint), 0)::bigint from attribution.attributions
+             where agent_id = agent and status = 'completed' and environment = 'live' $$`,
+        `create index attributions_served on attribution.attributions (agent_id) where status = 'completed' and ` +
+          `environment = 'live'`,
       ],
     },
     {
@@ -262,22 +309,29 @@ export const attributionOwner: MigrationOwner = {
         // Stops at 2^53 - 1, the largest number of cents that readers can tell from the next.
         `create or replace function attribution.recovered_by(agent uuid) returns bigint
            language sql stable security definer set search_path = attribution, pg_temp
-           as $$ select least(coalesce(sum((result ->> 'deltaRCents')::numeric), 0), 9007199254740991)::bigint from attribution.attributions where agent_id = agent and status = 'completed' and environment = 'live' $$`,
-        // Days that no row may have were recorded before rows were checked for their dates, and every day between them was listed as missing.
-        `delete from attribution.source_days where day <> '1970-01-01' and (day < '2000-01-01' or day > current_date + 62)`,
+           as $$ select least(coalesce(sum((result ->> 'deltaRCents')::numeric), 0), 9007199254740991)::bigint
+             from attribution.attributions where agent_id = agent and status = 'completed' and environment = 'live' $$`,
+        // Days that no row may have were recorded before rows were checked for their dates, and every day between them
+        // was listed as missing.
+        `delete from attribution.source_days
+          where day <> '1970-01-01' and (day < '2000-01-01' or day > current_date + 62)`,
         `update attribution.data_sources source set statistics = statistics || (
            select jsonb_build_object('earliest', earliest, 'latest', latest, 'missingDays', coalesce((
-             select jsonb_agg(missing::date order by missing) from generate_series(greatest(earliest, latest - 730), latest, interval '1 day') missing
-             where not exists (select from attribution.source_days known where known.data_source_id = source.id and known.day = missing::date and known.rows > 0)), '[]'))
+             select jsonb_agg(missing::date order by missing)
+               from generate_series(greatest(earliest, latest - 730), latest, interval '1 day') missing
+             where not exists (select from attribution.source_days known
+               where known.data_source_id = source.id and known.day = missing::date and known.rows > 0)), '[]'))
            from (select min(day) as earliest, max(day) as latest from attribution.source_days
                  where data_source_id = source.id and rows > 0 and day between '2000-01-01' and current_date + 2) known)
-         where jsonb_array_length(statistics -> 'missingDays') > 731 or statistics ->> 'earliest' < '2000-01-01' or statistics ->> 'latest' > (current_date + 62)::text`,
+         where jsonb_array_length(statistics -> 'missingDays') > 731 or statistics ->> 'earliest' < '2000-01-01'
+           or statistics ->> 'latest' > (current_date + 62)::text`,
       ],
     },
     {
       name: '029-result-bytes',
       up: [
-        `alter table attribution.attributions add column result_bytes integer generated always as (octet_length(result::text)) stored`,
+        `alter table attribution.attributions add column result_bytes integer generated always as ` +
+          `(octet_length(result::text)) stored`,
         `comment on column attribution.attributions.result_bytes is 'what reading the figures takes'`,
       ],
     },
@@ -285,14 +339,16 @@ export const attributionOwner: MigrationOwner = {
       name: '030-path-steps',
       up: [
         `alter table attribution.source_days add column path_steps bigint not null default 0`,
-        `comment on column attribution.source_days.path_steps is 'steps of the aggregated paths among the rows; 0 until the source is measured again'`,
+        `comment on column attribution.source_days.path_steps is 'steps of the aggregated paths among the rows; 0 ` +
+          `until the source is measured again'`,
       ],
     },
     {
       name: '031-deleted-attributions',
       up: [
         `alter table attribution.attributions add column deleted_at timestamptz(3)`,
-        `comment on column attribution.attributions.deleted_at is 'from then on nobody sees it; the recovered revenue stays, since it was billed'`,
+        `comment on column attribution.attributions.deleted_at is 'from then on nobody sees it; the recovered ` +
+          `revenue stays, since it was billed'`,
         `create or replace function attribution.current_revision(wanted uuid) returns integer
            language sql stable security definer set search_path = attribution, pg_temp
            as $$ select revision from attribution.attributions where id = wanted and deleted_at is null $$`,
@@ -309,7 +365,10 @@ export const attributionOwner: MigrationOwner = {
          )`,
         ...tenantTable('attribution.channel_rules'),
         ...environmentTable('attribution.channel_rules'),
-        narrowTenant('attribution.channel_rules', 'exists (select from attribution.data_sources s where s.id = data_source_id)'),
+        narrowTenant(
+          'attribution.channel_rules',
+          'exists (select from attribution.data_sources s where s.id = data_source_id)',
+        ),
         // Whoever deletes a source, its rules go at once.
         `create function attribution.forget_channel_rules() returns trigger language plpgsql
            as $$ begin
@@ -321,7 +380,8 @@ export const attributionOwner: MigrationOwner = {
         `alter table attribution.data_sources add column channel_rules_digest text`,
         `comment on column attribution.data_sources.channel_rules_digest is 'names the rules in force; null for none'`,
         `alter table attribution.attributions add column channel_rules_digest text`,
-        `comment on column attribution.attributions.channel_rules_digest is 'names the rules that its figures follow; null for none'`,
+        `comment on column attribution.attributions.channel_rules_digest is 'names the rules that its figures ` +
+          `follow; null for none'`,
       ],
     },
   ],

@@ -1,7 +1,11 @@
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
 import { Attribution } from './analysis/attributions/attribution.ts';
 import { attributionChangeResolver } from './analysis/attributions/attribution-change-resolver.ts';
-import { AttributionLinksResolver, ServedAgentResolver, ServedAgentType } from './analysis/attributions/attribution-links-resolver.ts';
+import {
+  AttributionLinksResolver,
+  ServedAgentResolver,
+  ServedAgentType,
+} from './analysis/attributions/attribution-links-resolver.ts';
 import { attributionProgressResolver } from './analysis/attributions/attribution-progress-resolver.ts';
 import { AttributionResolver } from './analysis/attributions/attribution-resolver.ts';
 import type { RunAttributionServices } from './analysis/attributions/run-attribution.ts';
@@ -19,13 +23,26 @@ import { ResultVerificationResolver } from './analysis/verification/result-verif
 export const attributionEntities = [DataSource, Upload, Experiment, Attribution];
 
 /** The attribution subgraph: sources, their rows, experiments on their channels, and the analyses of them. */
-export function attributionSubgraph(services: DataSourceServices & ChannelRuleServices & RunAttributionServices): Promise<Subgraph> {
+export function attributionSubgraph(
+  services: DataSourceServices & ChannelRuleServices & RunAttributionServices,
+): Promise<Subgraph> {
   const dataSources = new DataSourceResolver(services);
   const attributions = new AttributionResolver(services);
   const links = new AttributionLinksResolver((reference, context) => dataSources.resolveReference(reference, context));
   return buildSubgraph({
     name: 'attribution',
-    resolvers: [dataSources, sourceChangeResolver(services), new ChannelRuleResolver(services), new ExperimentResolver(services), attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), attributionChangeResolver(services, attributions), new ResultVerificationResolver(services)],
+    resolvers: [
+      dataSources,
+      sourceChangeResolver(services),
+      new ChannelRuleResolver(services),
+      new ExperimentResolver(services),
+      attributions,
+      links,
+      new ServedAgentResolver(services.database),
+      attributionProgressResolver(services, attributions),
+      attributionChangeResolver(services, attributions),
+      new ResultVerificationResolver(services),
+    ],
     references: {
       DataSource: (reference, context) => dataSources.resolveReference(reference, context),
       Attribution: (reference, context) => attributions.resolveReference(reference, context),

@@ -6,11 +6,35 @@ const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, RE
 
 const versions = z.record(z.string(), z.string()).default({});
 const manifest = z.object({ dependencies: versions, devDependencies: versions, optionalDependencies: versions });
-const lock = z.object({ packages: z.record(z.string(), z.object({ license: z.string().optional(), integrity: z.string().optional(), dev: z.boolean().default(false), devOptional: z.boolean().default(false), link: z.boolean().default(false) })) });
+const lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      license: z.string().optional(),
+      integrity: z.string().optional(),
+      dev: z.boolean().default(false),
+      devOptional: z.boolean().default(false),
+      link: z.boolean().default(false),
+    }),
+  ),
+});
 
 /** SPDX identifiers that let anyone run, change, pass on and sell a program that is made of such packages. */
-const PERMISSIVE = new Set(['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'CC0-1.0']);
-const isPermissive = (expression: string): boolean => expression.replaceAll(/[()]/g, '').split(/ (?:AND|OR) /).every((each) => PERMISSIVE.has(each));
+const PERMISSIVE = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+]);
+const isPermissive = (expression: string): boolean =>
+  expression
+    .replaceAll(/[()]/g, '')
+    .split(/ (?:AND|OR) /)
+    .every((each) => PERMISSIVE.has(each));
 const isExact = (version: string): boolean => /^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version);
 
 const installed = Object.entries(lock.parse(read('package-lock.json')).packages)
@@ -21,7 +45,11 @@ const shipped = installed.filter(({ dev, devOptional }) => !dev && !devOptional)
 describe('packages', () => {
   it.each(['package.json', 'schema/client/package.json'])('%s pins each to one version', (file) => {
     const { dependencies, devDependencies, optionalDependencies } = manifest.parse(read(file));
-    expect(Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(([, version]) => !isExact(version))).toEqual([]);
+    expect(
+      Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
+        ([, version]) => !isExact(version),
+      ),
+    ).toEqual([]);
   });
 
   it('have a hash in the lock file, so that what is installed is what was chosen', () => {

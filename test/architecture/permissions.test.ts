@@ -4,7 +4,9 @@ import { parseSync, type ClassMember, type ModuleItem, type Span } from '@swc/co
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Fields that anybody may ask, or that only pass on what the reference already says. Everything else asserts an action. */
+/**
+ * Fields that anybody may ask, or that only pass on what the reference already says. Everything else asserts an action.
+ */
 const OPEN_FIELDS = [
   'AgentResolver.registerAgent',
   'ResultVerificationResolver.verifyResult',
@@ -38,7 +40,8 @@ function fieldsOf(text: string, guards: readonly string[] = []): Field[] {
 
   const visitMember = (className: string, member: ClassMember): void => {
     if (member.type === 'Constructor') {
-      for (const [, field] of source(member.span).matchAll(/this\.(#\w+) =/g)) definitions.set(field!, source(member.span));
+      for (const [, field] of source(member.span).matchAll(/this\.(#\w+) =/g))
+        definitions.set(field!, source(member.span));
     }
     if (member.type !== 'ClassMethod' && member.type !== 'PrivateMethod') return;
     const key = member.key as unknown as { readonly type: string; readonly value: string };
@@ -46,12 +49,23 @@ function fieldsOf(text: string, guards: readonly string[] = []): Field[] {
     const decorators = member.function.decorators ?? [];
     const whole = [...decorators.map((decorator) => source(decorator.span)), source(member.span)].join('\n');
     definitions.set(name, whole);
-    if (name === 'resolveReference' || decorators.some(({ expression }) => FIELD_DECORATOR.test(source((expression as { readonly span: Span }).span)))) found.push({ name: `${className}.${name}`, text: whole });
+    if (
+      name === 'resolveReference' ||
+      decorators.some(({ expression }) => FIELD_DECORATOR.test(source((expression as { readonly span: Span }).span)))
+    )
+      found.push({ name: `${className}.${name}`, text: whole });
   };
   const visit = (item: ModuleItem | { readonly type: string }): void => {
-    const statement = item as { type: string; declaration?: { type: string }; identifier?: { value: string }; body?: unknown; span: Span };
+    const statement = item as {
+      type: string;
+      declaration?: { type: string };
+      identifier?: { value: string };
+      body?: unknown;
+      span: Span;
+    };
     if (statement.type === 'ExportDeclaration') visit(statement.declaration!);
-    else if (statement.type === 'ClassDeclaration') for (const member of statement.body as readonly ClassMember[]) visitMember(statement.identifier!.value, member);
+    else if (statement.type === 'ClassDeclaration')
+      for (const member of statement.body as readonly ClassMember[]) visitMember(statement.identifier!.value, member);
     else if (statement.type === 'FunctionDeclaration') {
       definitions.set(statement.identifier!.value, source(statement.span));
       // Classes may be made inside a function that has their services.
@@ -63,27 +77,53 @@ function fieldsOf(text: string, guards: readonly string[] = []): Field[] {
   for (const guard of guards) definitions.set(guard, 'assertAction(');
   const asserts = (code: string, seen: ReadonlySet<string> = new Set()): boolean => {
     if (code.includes('assertAction(')) return true;
-    const called = [...code.matchAll(/(?:this\.)?(#?\w+)\(/g)].map((match) => match[1]!).filter((name) => definitions.has(name) && !seen.has(name));
+    const called = [...code.matchAll(/(?:this\.)?(#?\w+)\(/g)]
+      .map((match) => match[1]!)
+      .filter((name) => definitions.has(name) && !seen.has(name));
     return called.some((name) => asserts(definitions.get(name)!, new Set([...seen, name])));
   };
   return found.map((field) => ({ name: field.name, asserts: asserts(field.text) }));
 }
 
-const files = ['subgraphs', 'services'].flatMap((room) => readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' }).map((name) => join(ROOT, room, name)));
+const files = ['subgraphs', 'services'].flatMap((room) =>
+  readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' }).map((name) => join(ROOT, room, name)),
+);
 /** Functions whose first statement asserts, for resolvers that share more than an action. */
-const guards = files.filter((name) => name.endsWith('.ts')).flatMap((name) => [...readFileSync(name, 'utf8').matchAll(/^export function (\w+)\([^\n]*\{\n {2}const \w+ = assertAction\(/gm)].map((match) => match[1]!));
-const fields = files.filter((name) => name.endsWith('-resolver.ts')).flatMap((name) => fieldsOf(readFileSync(name, 'utf8'), guards));
+const guards = files
+  .filter((name) => name.endsWith('.ts'))
+  .flatMap((name) =>
+    [...readFileSync(name, 'utf8').matchAll(/^export function (\w+)\([^\n]*\{\n {2}const \w+ = assertAction\(/gm)].map(
+      (match) => match[1]!,
+    ),
+  );
+const fields = files
+  .filter((name) => name.endsWith('-resolver.ts'))
+  .flatMap((name) => fieldsOf(readFileSync(name, 'utf8'), guards));
 
 describe('permissions', () => {
   test('every field and every entity asserts an action before it answers, or is declared open', () => {
     expect(fields.length).toBeGreaterThan(20);
-    expect(fields.filter(({ asserts }) => !asserts).map(({ name }) => name).toSorted()).toEqual(OPEN_FIELDS.toSorted());
+    expect(
+      fields
+        .filter(({ asserts }) => !asserts)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(OPEN_FIELDS.toSorted());
   });
 
   test('every entity that a subgraph resolves goes through a resolver', () => {
-    const references = files.filter((name) => name.endsWith('/subgraph.ts')).flatMap((name) => [...(/references: \{([\s\S]*?)\n {4}\}/.exec(readFileSync(name, 'utf8'))?.[1] ?? '').matchAll(/^\s+\w+: (.+),$/gm)].map((match) => match[1]!));
+    const references = files
+      .filter((name) => name.endsWith('/subgraph.ts'))
+      .flatMap((name) =>
+        [
+          ...(/references: \{([\s\S]*?)\n {4}\}/.exec(readFileSync(name, 'utf8'))?.[1] ?? '').matchAll(
+            /^\s+\w+: (.+),$/gm,
+          ),
+        ].map((match) => match[1]!),
+      );
     expect(references.length).toBeGreaterThan(3);
-    for (const reference of references) expect(reference).toMatch(/^\(reference, context\) => \w+\.resolveReference\(reference, context\)$/);
+    for (const reference of references)
+      expect(reference).toMatch(/^\(reference, context\) => \w+\.resolveReference\(reference, context\)$/);
   });
 
   test('a field without an assertion is found, one that asserts by way of another method is not', () => {

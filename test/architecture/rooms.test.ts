@@ -9,11 +9,36 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
   ['compute/', ['compute/', 'schema/', 'platform/fair-turns.ts']],
   ['platform/', ['platform/', 'schema/']],
   ['services/', ['services/', 'platform/', 'schema/']],
-  ['subgraphs/attribution/', ['subgraphs/attribution/', 'services/', 'platform/', 'schema/', 'compute/pool.ts', 'compute/tasks.ts', 'compute/journey-tables.ts', 'compute/outcome.ts', 'compute/run-options.ts', 'compute/numerics/largest-remainder.ts']],
+  [
+    'subgraphs/attribution/',
+    [
+      'subgraphs/attribution/',
+      'services/',
+      'platform/',
+      'schema/',
+      'compute/pool.ts',
+      'compute/tasks.ts',
+      'compute/journey-tables.ts',
+      'compute/outcome.ts',
+      'compute/run-options.ts',
+      'compute/numerics/largest-remainder.ts',
+    ],
+  ],
   ['subgraphs/agents/', ['subgraphs/agents/', 'services/', 'platform/', 'schema/']],
   ['subgraphs/billing/', ['subgraphs/billing/', 'services/', 'platform/', 'schema/']],
   ['gateway/', ['gateway/', 'services/identity/', 'services/idempotency/', 'platform/', 'schema/']],
-  ['rest-adapter/', ['rest-adapter/', 'schema/', 'services/', 'platform/coalescer.ts', 'platform/json-members.ts', 'platform/most-held.ts', 'gateway/client.ts']],
+  [
+    'rest-adapter/',
+    [
+      'rest-adapter/',
+      'schema/',
+      'services/',
+      'platform/coalescer.ts',
+      'platform/json-members.ts',
+      'platform/most-held.ts',
+      'gateway/client.ts',
+    ],
+  ],
   ['examples/', ['examples/']],
 ];
 
@@ -54,7 +79,9 @@ function forbidden(edges: readonly Import[]): string[] {
 function rightwards(edges: readonly Import[]): string[] {
   return ORDERS.flatMap(([room, parts]) => {
     const place = (file: string) => parts.findIndex((part) => file.startsWith(`${room}${part}/`));
-    return edges.filter(({ from, to }) => place(from) >= 0 && place(to) > place(from)).map(({ from, to }) => `${from} imports rightwards: ${to}`);
+    return edges
+      .filter(({ from, to }) => place(from) >= 0 && place(to) > place(from))
+      .map(({ from, to }) => `${from} imports rightwards: ${to}`);
   });
 }
 
@@ -75,7 +102,10 @@ function cycles(edges: readonly Import[]): string[] {
 }
 
 const ROOMS = readdirSync(ROOT, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !['node_modules', 'dist', 'docs'].includes(entry.name))
+  .filter(
+    (entry) =>
+      entry.isDirectory() && !entry.name.startsWith('.') && !['node_modules', 'dist', 'docs'].includes(entry.name),
+  )
   .map((entry) => entry.name);
 const files = ROOMS.flatMap(sourceFiles);
 const edges = files.flatMap((file) => importsOf(file, readFileSync(join(ROOT, file), 'utf8')));
@@ -87,18 +117,35 @@ describe('the rooms of the house', () => {
 
   test('a forbidden import is caught', () => {
     expect(forbidden([{ from: 'compute/pool.ts', to: 'processes/config/config.ts' }])).toHaveLength(1);
-    expect(forbidden([{ from: 'subgraphs/billing/plans/plan.ts', to: 'subgraphs/agents/registry/agent.ts' }])).toHaveLength(1);
-    expect(forbidden(importsOf('schema/problems.ts', `export { x } from '../processes/config/config.ts';`))).toHaveLength(1);
+    expect(
+      forbidden([{ from: 'subgraphs/billing/plans/plan.ts', to: 'subgraphs/agents/registry/agent.ts' }]),
+    ).toHaveLength(1);
+    expect(
+      forbidden(importsOf('schema/problems.ts', `export { x } from '../processes/config/config.ts';`)),
+    ).toHaveLength(1);
   });
 
   test('features of the attribution subgraph import leftwards only', () => {
     expect(rightwards(edges)).toEqual([]);
-    expect(rightwards([{ from: 'subgraphs/attribution/analysis/journeys/a.ts', to: 'subgraphs/attribution/analysis/attributions/b.ts' }])).toHaveLength(1);
+    expect(
+      rightwards([
+        {
+          from: 'subgraphs/attribution/analysis/journeys/a.ts',
+          to: 'subgraphs/attribution/analysis/attributions/b.ts',
+        },
+      ]),
+    ).toHaveLength(1);
   });
 
   test('no file imports itself by way of others', () => {
     expect(cycles(edges)).toEqual([]);
-    expect(cycles([{ from: 'a.ts', to: 'b.ts' }, { from: 'b.ts', to: 'c.ts' }, { from: 'c.ts', to: 'a.ts' }])).toEqual(['a.ts → b.ts → c.ts → a.ts']);
+    expect(
+      cycles([
+        { from: 'a.ts', to: 'b.ts' },
+        { from: 'b.ts', to: 'c.ts' },
+        { from: 'c.ts', to: 'a.ts' },
+      ]),
+    ).toEqual(['a.ts → b.ts → c.ts → a.ts']);
   });
 
   test('every file stays short enough to be read at one sitting', () => {
@@ -107,7 +154,21 @@ describe('the rooms of the house', () => {
     expect(long).toEqual([]);
   });
 
+  test('no line is wider than 120 columns, strings and SQL included', () => {
+    const written = files.filter((file) => file !== 'schema/client/rest-api.ts');
+    const wide = written.flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        .flatMap((line, index) => ([...line].length > 120 ? [`${file}:${index + 1}`] : [])),
+    );
+    expect(wide).toEqual([]);
+  });
+
   test('file names say what is inside', () => {
-    expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|misc|shared|lib|types|interfaces|constants|index)(\.tsx?$|\/)/.test(file))).toEqual([]);
+    expect(
+      files.filter((file) =>
+        /(^|\/)(utils?|helpers?|common|misc|shared|lib|types|interfaces|constants|index)(\.tsx?$|\/)/.test(file),
+      ),
+    ).toEqual([]);
   });
 });

@@ -5,7 +5,14 @@ const CHROMIUM = '/usr/bin/chromium';
 /** Less than Jest's, so that a failure says which element was waited for. */
 const PATIENCE_MS = 10_000;
 /** No traffic of Chromium's own, and no GPU, which servers lack. */
-const QUIET = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const QUIET = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 /** A headless browser with a fresh profile, which goes when it is closed. */
 export function openBrowser(): Promise<Browser> {
@@ -22,7 +29,10 @@ export interface WatchedPage {
 }
 
 export async function openPage(browser: Browser): Promise<WatchedPage> {
-  const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
+  const context = await browser.newContext({
+    viewport: { width: 1300, height: 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const requests: string[] = [];

@@ -29,8 +29,21 @@ beforeAll(async () => {
   await once(application, 'listening');
   callback = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
   const agent = await Caller.register(house.root);
-  const { body } = await agent.send('PATCH', '/agents/me', JSON.stringify({ name: 'spring-shop-agent', redirect_uris: ['http://127.0.0.1/callback'], public: true }), { 'content-type': 'application/json' });
-  const query = { response_type: 'code', client_id: String(body['agent_id']), redirect_uri: callback, state: 's', scope: 'attribution:read attribution:write billing:read', code_challenge: createHash('sha256').update('v').digest('base64url'), code_challenge_method: 'S256' };
+  const { body } = await agent.send(
+    'PATCH',
+    '/agents/me',
+    JSON.stringify({ name: 'spring-shop-agent', redirect_uris: ['http://127.0.0.1/callback'], public: true }),
+    { 'content-type': 'application/json' },
+  );
+  const query = {
+    response_type: 'code',
+    client_id: String(body['agent_id']),
+    redirect_uri: callback,
+    state: 's',
+    scope: 'attribution:read attribution:write billing:read',
+    code_challenge: createHash('sha256').update('v').digest('base64url'),
+    code_challenge_method: 'S256',
+  };
   address = `${house.root}/v1/oauth/authorize?${new URLSearchParams(query)}`;
   const accountId = newUuid();
   key = await house.backing.database.asTenant(accountId, async (em) => {
@@ -92,10 +105,16 @@ test('another site can neither frame the page nor answer it', async () => {
   const { page } = watched;
   const other = `${callback.replace('127.0.0.1', 'localhost').replace('callback', 'other')}`;
   await page.goto(other);
-  const refusal = page.waitForEvent('console', (message) => message.type() === 'error' && message.text().includes("frame-ancestors 'none'"));
+  const refusal = page.waitForEvent(
+    'console',
+    (message) => message.type() === 'error' && message.text().includes("frame-ancestors 'none'"),
+  );
   await page.setContent(`<iframe src="${address}"></iframe>`);
   await refusal;
-  await page.setContent(`<form method="post" action="${address.replaceAll('&', '&amp;')}"><input name="key" value="${key}"><button name="decision" value="allow">Win a prize</button></form>`);
+  await page.setContent(
+    `<form method="post" action="${address.replaceAll('&', '&amp;')}"><input name="key" value="${key}"><button ` +
+      `name="decision" value="allow">Win a prize</button></form>`,
+  );
   await page.getByRole('button').click();
   await page.getByRole('alert').getByText('sent from another page').waitFor();
   expect(arrivals).toEqual([]);

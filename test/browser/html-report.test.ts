@@ -15,7 +15,10 @@ let report: WatchedPage;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'liftgraph-report-'));
-  const { code, stderr } = await startCli(['analyze', EVENTS, '--report', 'report.html'], { cwd: folder, temporary: folder }).result;
+  const { code, stderr } = await startCli(['analyze', EVENTS, '--report', 'report.html'], {
+    cwd: folder,
+    temporary: folder,
+  }).result;
   if (code !== 0) throw new Error(`no report: ${stderr}`);
   address = pathToFileURL(join(folder, 'report.html')).href;
   browser = await openBrowser();

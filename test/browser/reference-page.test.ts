@@ -34,12 +34,17 @@ async function tryOut(page: Page, method: string, path: string) {
   return panel;
 }
 
-const statusOf = (panel: Awaited<ReturnType<typeof tryOut>>) => panel.locator('.live-responses-table .response-col_status').last();
+const statusOf = (panel: Awaited<ReturnType<typeof tryOut>>) =>
+  panel.locator('.live-responses-table .response-col_status').last();
 
 test('every operation of the contract is listed, from this server alone', async () => {
   const { page, requests, errors } = reference;
-  const { paths } = (await (await fetch(`${house.root}/openapi.json`)).json()) as { paths: Record<string, Record<string, unknown>> };
-  const operations = Object.values(paths).flatMap((path) => Object.keys(path).filter((key) => /^(?:get|put|post|patch|delete)$/.test(key)));
+  const { paths } = (await (await fetch(`${house.root}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const operations = Object.values(paths).flatMap((path) =>
+    Object.keys(path).filter((key) => /^(?:get|put|post|patch|delete)$/.test(key)),
+  );
   await page.locator('.opblock').first().waitFor();
   expect(await page.locator('.opblock').count()).toBe(operations.length);
   expect(originsOf(requests)).toEqual([house.root]);
@@ -51,7 +56,9 @@ test('“Try it out” registers an agent, with a nonce that nobody typed', asyn
   await panel.locator('textarea.body-param__text').fill(JSON.stringify({ name: 'reader', operator_id: 'swagger-ui' }));
   await panel.getByRole('button', { name: 'Execute' }).click();
   await statusOf(panel).getByText('201').waitFor();
-  expect(await panel.locator('.live-responses-table .response-col_description').last().innerText()).toContain('"api_key": "svc_agent_sk_');
+  expect(await panel.locator('.live-responses-table .response-col_description').last().innerText()).toContain(
+    '"api_key": "svc_agent_sk_',
+  );
 });
 
 test('a key given under Authorize goes with the requests', async () => {

@@ -2,7 +2,10 @@ import * as fc from 'fast-check';
 import { DAY_S } from '../../compute/run-options.ts';
 import type { EventRow } from './reference-data.ts';
 
-/** Up to 40 users with a handful of events in 60 days, on whole hours so that ties happen. Times of one user may be equal. */
+/**
+ * Up to 40 users with a handful of events in 60 days, on whole hours so that ties happen. Times of one user may be
+ * equal.
+ */
 export const eventRows = fc
   .array(
     fc.array(

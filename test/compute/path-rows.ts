@@ -14,5 +14,12 @@ export const pathRows = fc
     }),
     { minLength: 1, maxLength: 25 },
   )
-  .map((rows): PathRow[] => rows.map(({ path, conversions, cents, nulls }) => ({ path, conversions, nulls, value: (conversions * cents) / 100 })))
+  .map((rows): PathRow[] =>
+    rows.map(({ path, conversions, cents, nulls }) => ({
+      path,
+      conversions,
+      nulls,
+      value: (conversions * cents) / 100,
+    })),
+  )
   .filter((rows) => rows.some((row) => row.conversions > 0 && row.value > 0));

@@ -1,4 +1,10 @@
-import { faultUnlessSound, notYetFoundSound, sharedFloat64, sharedUint16, sharedUint32 } from '../../compute/journey-tables.ts';
+import {
+  faultUnlessSound,
+  notYetFoundSound,
+  sharedFloat64,
+  sharedUint16,
+  sharedUint32,
+} from '../../compute/journey-tables.ts';
 import type { PathTable } from '../../compute/journey-tables.ts';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { createComputePool } from '../../compute/pool.ts';
@@ -69,7 +75,11 @@ describe('the compute pool', () => {
     expect((await pool.run('shapley', { paths: { ...paths, soundness: sound } })).ok).toBe(true);
     expect(Atomics.load(sound, 0)).toBe(1);
     for (const model of ['shapley', 'markov'] as const) {
-      expect(await pool.run(model, { paths: { ...paths, steps: beyond, soundness: broken }, order: 1 })).toMatchObject({ ok: false, code: 'invalid_input', message: expect.stringContaining('names a channel that does not exist') });
+      expect(await pool.run(model, { paths: { ...paths, steps: beyond, soundness: broken }, order: 1 })).toMatchObject({
+        ok: false,
+        code: 'invalid_input',
+        message: expect.stringContaining('names a channel that does not exist'),
+      });
     }
     expect(Atomics.load(broken, 0)).toBe(0);
     let looks = 0;
@@ -77,13 +87,18 @@ describe('the compute pool', () => {
       looks += 1;
       return null;
     };
-    for (const soundness of [sound, sound, notYetFoundSound()]) faultUnlessSound({ ...paths, soundness }, throwIfCancelled);
+    for (const soundness of [sound, sound, notYetFoundSound()])
+      faultUnlessSound({ ...paths, soundness }, throwIfCancelled);
     expect(looks).toBe(1);
   });
 
   test('progress grows, arrives before the result, and stops with it', async () => {
     const seen: number[] = [];
-    const outcome = await pool.run('prav', { events, options: wholeRange(events) }, { onProgress: (fraction) => seen.push(fraction) });
+    const outcome = await pool.run(
+      'prav',
+      { events, options: wholeRange(events) },
+      { onProgress: (fraction) => seen.push(fraction) },
+    );
     const before = [...seen];
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(outcome.ok).toBe(true);
@@ -105,7 +120,11 @@ describe('the compute pool', () => {
 
   test('a running task can be cancelled, and the pool keeps working', async () => {
     const cancel = new AbortController();
-    const outcome = await pool.run('dominance', { paths: heavy(), seed: 1 }, { cancel: cancel.signal, onProgress: (fraction) => fraction > 0.5 && cancel.abort() });
+    const outcome = await pool.run(
+      'dominance',
+      { paths: heavy(), seed: 1 },
+      { cancel: cancel.signal, onProgress: (fraction) => fraction > 0.5 && cancel.abort() },
+    );
     expect(outcome).toMatchObject({ ok: false, code: 'cancelled' });
     expect((await pool.run('shapley', { paths })).ok).toBe(true);
   });
@@ -125,7 +144,10 @@ describe('the compute pool', () => {
   });
 
   test('a failure comes back as a value', async () => {
-    expect(await pool.run('markov', { paths: pathTable([]), order: 1 })).toMatchObject({ ok: false, code: 'insufficient_data' });
+    expect(await pool.run('markov', { paths: pathTable([]), order: 1 })).toMatchObject({
+      ok: false,
+      code: 'insufficient_data',
+    });
     expect((await pool.run('markov', { paths, order: 1 })).ok).toBe(true);
   });
 
@@ -145,14 +167,21 @@ describe('the compute pool', () => {
       expect((await one.of(tenant).run('shapley', { paths })).ok).toBe(true);
       answered.push(task);
     };
-    await Promise.all([...['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((task) => order('a', task)), order('b', 'b1'), order('b', 'b2'), order('c', 'c1')]);
+    await Promise.all([
+      ...['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((task) => order('a', task)),
+      order('b', 'b1'),
+      order('b', 'b2'),
+      order('c', 'c1'),
+    ]);
     expect(answered).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4', 'a5', 'a6']);
     await one.close();
   });
 
   test('a tenant alone has all threads, and a neighbour the next that is free', async () => {
     const cancels = Array.from({ length: 6 }, () => new AbortController());
-    const heavyTasks = cancels.map(({ signal }) => pool.of('a').run('dominance', { paths: heavy(), seed: 1 }, { cancel: signal }));
+    const heavyTasks = cancels.map(({ signal }) =>
+      pool.of('a').run('dominance', { paths: heavy(), seed: 1 }, { cancel: signal }),
+    );
     expect(pool.stats()).toMatchObject({ running: 2, queued: 4 });
     const neighbour = pool.of('b').run('shapley', { paths });
     expect(pool.stats()).toMatchObject({ running: 2, queued: 5 });
@@ -166,7 +195,9 @@ describe('the compute pool', () => {
 
   test('large tasks never take the spare thread: a small one that comes last begins at once', async () => {
     const cancels = Array.from({ length: 4 }, () => new AbortController());
-    const largeTasks = cancels.map(({ signal }, i) => pool.of(`large ${i % 2}`, true).run('dominance', { paths: heavy(), seed: 1 }, { cancel: signal }));
+    const largeTasks = cancels.map(({ signal }, i) =>
+      pool.of(`large ${i % 2}`, true).run('dominance', { paths: heavy(), seed: 1 }, { cancel: signal }),
+    );
     await new Promise(setImmediate);
     expect(pool.stats()).toMatchObject({ running: 2, queued: 2 });
     expect((await pool.of('small').run('shapley', { paths })).ok).toBe(true);
@@ -199,7 +230,14 @@ describe('the compute pool', () => {
     const small = createComputePool({ threads: 1, maxQueue: 2 });
     const crowd = Array.from({ length: 6 }, () => small.of('a').run('shapley', { paths }));
     expect((await small.of('b').run('shapley', { paths })).ok).toBe(true);
-    expect((await Promise.all(crowd)).map((outcome) => (outcome.ok ? 'ok' : outcome.code))).toEqual(['ok', 'ok', 'ok', 'unavailable', 'unavailable', 'unavailable']);
+    expect((await Promise.all(crowd)).map((outcome) => (outcome.ok ? 'ok' : outcome.code))).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'unavailable',
+      'unavailable',
+      'unavailable',
+    ]);
     await small.close();
   });
 

@@ -22,12 +22,20 @@ export interface EventRow {
 }
 
 const fixture = (name: string): string => readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
-const linesOf = (text: string): string[][] => text.trimEnd().split('\n').slice(1).map((line) => line.split(','));
+const linesOf = (text: string): string[][] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(','));
 
 export const reference = <Shape>(name: string): Shape => JSON.parse(fixture(name)) as Shape;
 
 /** Columns of `rows`; rows with the same path are added up, and empty paths left out. */
-export function pathTable(rows: readonly PathRow[], channels: readonly string[] = [...new Set(rows.flatMap((row) => row.path))].toSorted()): PathTable {
+export function pathTable(
+  rows: readonly PathRow[],
+  channels: readonly string[] = [...new Set(rows.flatMap((row) => row.path))].toSorted(),
+): PathTable {
   const distinct = new Map<string, { path: readonly string[]; conversions: number; value: number; nulls: number }>();
   for (const row of rows) {
     if (row.path.length === 0) continue;
@@ -58,7 +66,10 @@ export function rawPathTable(rows: readonly PathRow[], channels: readonly string
 
 export function readPathRows(name: string): PathRow[] {
   return linesOf(fixture(name)).map(([path, conversions, value, nulls]) => ({
-    path: path!.split('>').map((step) => step.trim()).filter((step) => step !== ''),
+    path: path!
+      .split('>')
+      .map((step) => step.trim())
+      .filter((step) => step !== ''),
     conversions: Number(conversions),
     value: Number(value),
     nulls: Number(nulls),
@@ -96,7 +107,10 @@ export function eventTable(rows: readonly EventRow[]): EventTable {
     timeS: Float64Array.from(flat, (row) => row.timeS),
     channel: Uint16Array.from(flat, (row) => (row.channel === '' ? NO_CHANNEL : channels.indexOf(row.channel))),
     conversion: Uint8Array.from(flat, (row) => Number(row.conversion)),
-    value: Float64Array.from(flat.filter((row) => row.conversion), (row) => row.value),
+    value: Float64Array.from(
+      flat.filter((row) => row.conversion),
+      (row) => row.value,
+    ),
   };
 }
 
@@ -129,7 +143,12 @@ export function journeysOf(rows: readonly EventRow[], lookbackS: number): PathRo
     }
     const last = open.at(-1);
     if (last !== undefined) {
-      journeys.push({ path: open.filter((touch) => last.timeS - touch.timeS <= lookbackS).map((touch) => touch.channel), conversions: 0, value: 0, nulls: 1 });
+      journeys.push({
+        path: open.filter((touch) => last.timeS - touch.timeS <= lookbackS).map((touch) => touch.channel),
+        conversions: 0,
+        value: 0,
+        nulls: 1,
+      });
     }
   }
   return journeys;

@@ -10,7 +10,10 @@ export interface Shoppers {
 
 const DAYS = 70;
 const START_S = 1_735_689_600;
-/** touches per day: at all times, and on top at the height of a user's interest; orders and unpaid visits that a touch sets off */
+/**
+ * touches per day: at all times, and on top at the height of a user's interest; orders and unpaid visits that a touch
+ * sets off
+ */
 const CHANNELS = {
   direct: { always: 0.008, interested: 0.2, orders: 0, visits: 0 },
   organic: { always: 0.012, interested: 0.25, orders: 0, visits: 0 },
@@ -21,8 +24,8 @@ const CHANNELS = {
 } as const;
 
 /**
- * Users in and out of the market: unpaid visits, paid touches and organic orders follow one interest that decays within a week.
- * `works` false: the same people, and no touch sets off an order or a visit.
+ * Users in and out of the market: unpaid visits, paid touches and organic orders follow one interest that decays within
+ * a week. `works` false: the same people, and no touch sets off an order or a visit.
  */
 export function simulateShoppers(users: number, seed: number, works = true): Shoppers {
   const random = seededRandom(seed);
@@ -33,7 +36,8 @@ export function simulateShoppers(users: number, seed: number, works = true): Sho
   for (let u = 0; u < users; u++) {
     const user = `${seed}-${u}`;
     const add = (timeS: number, channel: string, conversion: boolean): void => {
-      if (timeS < endS) rows.push({ user, timeS: Math.floor(timeS), channel, conversion, value: conversion ? 20 + 60 * random() : 0 });
+      if (timeS < endS)
+        rows.push({ user, timeS: Math.floor(timeS), channel, conversion, value: conversion ? 20 + 60 * random() : 0 });
     };
     const height = random() < 0.5 ? 2 * random() : 0;
     const onset = random() * (DAYS + 10) - 10;
@@ -45,7 +49,12 @@ export function simulateShoppers(users: number, seed: number, works = true): Sho
         if (random() >= always + interested * interest) continue;
         const touched = now();
         add(touched, channel, false);
-        const [orderDraw, visitDraw, orderTime, visitTime] = [random(), random(), delayed(touched, 3), delayed(touched, 1)];
+        const [orderDraw, visitDraw, orderTime, visitTime] = [
+          random(),
+          random(),
+          delayed(touched, 3),
+          delayed(touched, 1),
+        ];
         if (works && orderDraw < orders && orderTime < endS) {
           add(orderTime, '', true);
           caused[channel]! += 1;

@@ -10,7 +10,8 @@ import { Caller, openHouse, type Answer, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { addressOf, type ExampleRequest, type IdKind, type OperationPath, type Saying } from './example-requests.ts';
 
-export const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+export const ROWS =
+  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RANGE = ['2026-01-01', '2026-01-31'];
 
 /** Somebody at the doors. */
@@ -41,12 +42,22 @@ export async function openCast(): Promise<Cast> {
   await database.connect();
   const owner = await Caller.register(house.root);
   const identity = await identityOf(database, owner);
-  const { rows } = await database.query<{ id: Uuid }>('select id from auth.api_keys where account_id = $1', [identity.accountId]);
+  const { rows } = await database.query<{ id: Uuid }>('select id from auth.api_keys where account_id = $1', [
+    identity.accountId,
+  ]);
   const belongings: Belongings = { ...(await furnish(owner)), key: publicId('key', rows[0]!.id) };
   return {
     house,
     owner,
-    ownerPrincipal: { kind: 'agent', ...identity, credentialId: rows[0]!.id, scopes: SCOPES, environment: 'live', proof: 'secret', workspace: null },
+    ownerPrincipal: {
+      kind: 'agent',
+      ...identity,
+      credentialId: rows[0]!.id,
+      scopes: SCOPES,
+      environment: 'live',
+      proof: 'secret',
+      workspace: null,
+    },
     belongings,
     database,
     async close() {
@@ -63,9 +74,25 @@ export async function furnish(caller: Caller, acting = false): Promise<Belonging
     if (status >= 300) throw new Error(`could not furnish: ${JSON.stringify(body)}`);
     return String(body[member]);
   };
-  const ds = await made(caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } }), 'data_source_id');
-  const attr = await made(caller.post('/attribution', { data_source_id: ds, date_range: RANGE, model: 'markov' }), 'id');
-  const exp = await made(caller.post('/experiments', { data_source_id: ds, channel: 'email', method: 'holdout', period: RANGE, incremental_revenue: 5, standard_error: 1 }), 'id');
+  const ds = await made(
+    caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } }),
+    'data_source_id',
+  );
+  const attr = await made(
+    caller.post('/attribution', { data_source_id: ds, date_range: RANGE, model: 'markov' }),
+    'id',
+  );
+  const exp = await made(
+    caller.post('/experiments', {
+      data_source_id: ds,
+      channel: 'email',
+      method: 'holdout',
+      period: RANGE,
+      incremental_revenue: 5,
+      standard_error: 1,
+    }),
+    'id',
+  );
   const agent = await made(caller.get('/agents/me'), 'agent_id');
   const ws = acting ? undefined : await made(caller.post('/workspaces', { name: 'Spring' }), 'workspace_id');
   // Nothing listens there.
@@ -77,23 +104,43 @@ export async function furnish(caller: Caller, acting = false): Promise<Belonging
 
 export async function identityOf(database: pg.Client, caller: Caller): Promise<{ accountId: Uuid; agentId: Uuid }> {
   const agentId = uuidFromPublicId('agent', String((await caller.get('/agents/me')).body['agent_id']))!;
-  const { rows } = await database.query<{ account_id: Uuid }>('select account_id from agents.agents where id = $1', [agentId]);
+  const { rows } = await database.query<{ account_id: Uuid }>('select account_id from agents.agents where id = $1', [
+    agentId,
+  ]);
   return { accountId: rows[0]!.account_id, agentId };
 }
 
 /** A further key of the owner. */
-export async function issueKey({ house, ownerPrincipal }: Cast, options: { readonly scopes?: readonly Scope[]; readonly kind?: 'svc_live_sk' | 'svc_test_sk' } = {}): Promise<string> {
+export async function issueKey(
+  { house, ownerPrincipal }: Cast,
+  options: { readonly scopes?: readonly Scope[]; readonly kind?: 'svc_live_sk' | 'svc_test_sk' } = {},
+): Promise<string> {
   const [accountId, agentId] = [ownerPrincipal.accountId as Uuid, ownerPrincipal.agentId as Uuid];
-  return house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId, kind: options.kind ?? 'svc_live_sk', bond: UNBOUND, ...(options.scopes === undefined ? {} : { scopes: options.scopes }) }));
+  return house.backing.database.asTenant(accountId, (em) =>
+    house.keys.issue(em, {
+      accountId,
+      agentId,
+      kind: options.kind ?? 'svc_live_sk',
+      bond: UNBOUND,
+      ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
+    }),
+  );
 }
 
 /** Everybody whom the permission table treats in a way of its own, by name. */
 export async function permissionPlayers(cast: Cast): Promise<readonly Player[]> {
   const { house, owner, database } = cast;
-  const withKey = (name: string, key: string | null): Player => ({ name, caller: new Caller(house.root, key), workspace: null });
+  const withKey = (name: string, key: string | null): Player => ({
+    name,
+    caller: new Caller(house.root, key),
+    workspace: null,
+  });
   const ended = async (name: string, change: string): Promise<Player> => {
     const key = await issueKey(cast);
-    await database.query(`update auth.api_keys set ${change} where last4 = right($1, 4) and display_prefix = left($1, 16)`, [key]);
+    await database.query(
+      `update auth.api_keys set ${change} where last4 = right($1, 4) and display_prefix = left($1, 16)`,
+      [key],
+    );
     return withKey(name, key);
   };
   const players = [
@@ -104,7 +151,10 @@ export async function permissionPlayers(cast: Cast): Promise<readonly Player[]> 
     { name: 'a granted token', caller: await grantedToken(cast), workspace: null },
     withKey('a test key', await issueKey(cast, { kind: 'svc_test_sk' })),
   ];
-  for (const scope of SCOPES) players.push(withKey(`all but ${scope}`, await issueKey(cast, { scopes: SCOPES.filter((other) => other !== scope) })));
+  for (const scope of SCOPES)
+    players.push(
+      withKey(`all but ${scope}`, await issueKey(cast, { scopes: SCOPES.filter((other) => other !== scope) })),
+    );
   const workspace = String((await owner.post('/workspaces', { name: 'Meeting' })).body['workspace_id']);
   for (const role of ROLES) players.push({ name: role, caller: await memberOf(cast, workspace, role), workspace });
   return players;
@@ -119,24 +169,36 @@ export async function memberOf({ house, owner }: Cast, workspace: string, role: 
   return member.in(workspace);
 }
 
-/** A token that the owner granted to an agent of another account: a key of the owner's, kept as a token that was delegated. */
+/**
+ * A token that the owner granted to an agent of another account: a key of the owner's, kept as a token that was
+ * delegated.
+ */
 async function grantedToken(cast: Cast): Promise<Caller> {
   const key = await issueKey(cast);
   const other = await identityOf(cast.database, await Caller.register(cast.house.root));
   await cast.database.query(
     `with shown as (delete from auth.api_keys where last4 = right($1, 4) and display_prefix = left($1, 16) returning *)
-     insert into auth.tokens (id, account_id, agent_id, use, proof, family_id, key_id, lookup, salt, hash, scopes, environment, expires_at)
-     select id, account_id, $2, 'access', 'delegated', id, $3, lookup, salt, hash, scopes, 'live', now() + interval '1 hour' from shown`,
+     insert into auth.tokens (id, account_id, agent_id, use, proof, family_id, key_id, lookup, salt, hash, scopes,
+       environment, expires_at)
+     select id, account_id, $2, 'access', 'delegated', id, $3, lookup, salt, hash, scopes, 'live',
+       now() + interval '1 hour' from shown`,
     [key, other.agentId, cast.ownerPrincipal.credentialId],
   );
   return new Caller(cast.house.root, key);
 }
 
 /** Sends a request of the contract. */
-export function send({ operation, pattern }: OperationPath, request: ExampleRequest, caller: Caller): Promise<Response> {
+export function send(
+  { operation, pattern }: OperationPath,
+  request: ExampleRequest,
+  caller: Caller,
+): Promise<Response> {
   const isUpload = operation.kind === 'upload';
   const body = isUpload ? ROWS : request.body === undefined ? undefined : JSON.stringify(request.body);
-  return caller.open(operation.method, addressOf(pattern, request), body, { ...(body === undefined ? {} : { 'content-type': isUpload ? 'text/csv' : 'application/json' }), ...request.headers });
+  return caller.open(operation.method, addressOf(pattern, request), body, {
+    ...(body === undefined ? {} : { 'content-type': isUpload ? 'text/csv' : 'application/json' }),
+    ...request.headers,
+  });
 }
 
 /** Silence after which a stream without an end has told what there was to tell. */
@@ -166,24 +228,52 @@ export async function answerOf(response: Response): Promise<{ readonly outcome: 
 }
 
 function outcome(status: unknown, type: unknown, code: unknown): string {
-  return [status, type, code].filter((part) => part !== undefined).map(String).join(' ');
+  return [status, type, code]
+    .filter((part) => part !== undefined)
+    .map(String)
+    .join(' ');
 }
 
 /** What the graph says to a player: its data as text, and its first refusal. */
-export async function say(house: House, saying: Saying, variables: Record<string, unknown>, player: Pick<Player, 'caller' | 'workspace'>): Promise<{ readonly outcome: string; readonly text: string }> {
-  const result = saying.kind === 'subscription' ? await firstEvent(house, saying, variables, player) : await player.caller.graphql(saying.text, variables);
+export async function say(
+  house: House,
+  saying: Saying,
+  variables: Record<string, unknown>,
+  player: Pick<Player, 'caller' | 'workspace'>,
+): Promise<{ readonly outcome: string; readonly text: string }> {
+  const result =
+    saying.kind === 'subscription'
+      ? await firstEvent(house, saying, variables, player)
+      : await player.caller.graphql(saying.text, variables);
   const error = (result.errors as readonly { extensions?: Record<string, unknown> }[] | undefined)?.[0]?.extensions;
-  return { outcome: error === undefined ? '200' : outcome(error['http_status'], error['type'], error['reason']), text: JSON.stringify(result) };
+  return {
+    outcome: error === undefined ? '200' : outcome(error['http_status'], error['type'], error['reason']),
+    text: JSON.stringify(result),
+  };
 }
 
 /** graphql-transport-ws tells why a connection was refused in the reason of the close frame. */
 const STATUS_OF_CLOSE: Readonly<Record<number, number>> = { 4401: 401, 4403: 403, 4429: 429 };
 
-async function firstEvent(house: House, saying: Saying, variables: Record<string, unknown>, { caller, workspace }: Pick<Player, 'caller' | 'workspace'>): Promise<{ data?: unknown; errors?: unknown }> {
-  const connectionParams = { ...(caller.key === null ? {} : { authorization: `Bearer ${caller.key}` }), ...(workspace === null ? {} : { workspace }) };
-  const client = createClient({ url: `${house.root.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0, connectionParams });
+async function firstEvent(
+  house: House,
+  saying: Saying,
+  variables: Record<string, unknown>,
+  { caller, workspace }: Pick<Player, 'caller' | 'workspace'>,
+): Promise<{ data?: unknown; errors?: unknown }> {
+  const connectionParams = {
+    ...(caller.key === null ? {} : { authorization: `Bearer ${caller.key}` }),
+    ...(workspace === null ? {} : { workspace }),
+  };
+  const client = createClient({
+    url: `${house.root.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams,
+  });
   try {
-    for await (const result of client.iterate({ query: saying.text, variables })) return result as { data?: unknown; errors?: unknown };
+    for await (const result of client.iterate({ query: saying.text, variables }))
+      return result as { data?: unknown; errors?: unknown };
     return { data: null };
   } catch (error) {
     if (Array.isArray(error)) return { errors: error };

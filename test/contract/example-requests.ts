@@ -26,8 +26,16 @@ export type ChooseId = (kind: IdKind, place: Place) => string;
 
 const PUBLIC_ID = /^([a-z]+)_[0-9A-Za-z]{22}$/;
 /** Which kind of id a member takes, by its name, where the example leaves it out. */
-const KIND_OF_MEMBER: Readonly<Record<string, IdPrefix>> = { data_source_id: 'ds', agent_id: 'agent', workspace_id: 'ws', actor_id: 'agent' };
-/** Members that are called like ids and are none of an object: positions, clients of OAuth, brands in the caller's own words. */
+const KIND_OF_MEMBER: Readonly<Record<string, IdPrefix>> = {
+  data_source_id: 'ds',
+  agent_id: 'agent',
+  workspace_id: 'ws',
+  actor_id: 'agent',
+};
+/**
+ * Members that are called like ids and are none of an object: positions, clients of OAuth, brands in the caller's own
+ * words.
+ */
 const NAMES_NOTHING_OF_OURS: ReadonlySet<string> = new Set(['last_event_id', 'client_id', 'brand_id']);
 /** Members that example requests do without, since what they ask for depends on who asks. */
 const WITHOUT: Readonly<Record<string, readonly string[]>> = { createKey: ['scopes'] };
@@ -43,15 +51,25 @@ export function exampleRequest({ id, example }: Operation, choose: ChooseId, opt
     }
     if (Array.isArray(value)) return value.map((item, index) => chosen(item, `${place}/${index}`));
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, chosen(member, `${place}/${name}`)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, chosen(member, `${place}/${name}`)]),
+    );
   };
   const part = (name: Part): unknown => {
     const given = chosen(example[name] ?? (name === 'body' ? undefined : {}), name as Place);
     const added = optional?.startsWith(`${name}/`) === true ? optional.slice(name.length + 1) : undefined;
-    const whole = added === undefined ? given : { ...(given as Json | undefined), [added]: choose(kindOfMember(added), optional!) };
-    return WITHOUT[id] === undefined || name !== 'body' ? whole : Object.fromEntries(Object.entries(whole as Json).filter(([member]) => !WITHOUT[id]!.includes(member)));
+    const whole =
+      added === undefined ? given : { ...(given as Json | undefined), [added]: choose(kindOfMember(added), optional!) };
+    return WITHOUT[id] === undefined || name !== 'body'
+      ? whole
+      : Object.fromEntries(Object.entries(whole as Json).filter(([member]) => !WITHOUT[id]!.includes(member)));
   };
-  return { path: part('path') as Json, query: part('query') as Json, headers: example.headers ?? {}, body: part('body') };
+  return {
+    path: part('path') as Json,
+    query: part('query') as Json,
+    headers: example.headers ?? {},
+    body: part('body'),
+  };
 }
 
 /** Every place of an operation that takes an id: those of its example, and optional members named like ids. */
@@ -59,10 +77,18 @@ export function idPlaces(operation: Operation): readonly { readonly place: Place
   const places: Place[] = [];
   exampleRequest(operation, (prefix, place) => (places.push(place), unknownId(prefix)));
   const optional = (['query', 'body'] as const).flatMap((part) => {
-    const schema = part === 'query' ? operation.querySchema : operation.kind === 'upload' ? undefined : operation.bodySchema;
-    return schema === undefined ? [] : membersOf(schema).filter((name) => name.endsWith('_id') && !NAMES_NOTHING_OF_OURS.has(name)).map((name): Place => `${part}/${name}`);
+    const schema =
+      part === 'query' ? operation.querySchema : operation.kind === 'upload' ? undefined : operation.bodySchema;
+    return schema === undefined
+      ? []
+      : membersOf(schema)
+          .filter((name) => name.endsWith('_id') && !NAMES_NOTHING_OF_OURS.has(name))
+          .map((name): Place => `${part}/${name}`);
   });
-  return [...places.map((place) => ({ place, optional: false })), ...optional.filter((place) => !places.includes(place)).map((place) => ({ place, optional: true }))];
+  return [
+    ...places.map((place) => ({ place, optional: false })),
+    ...optional.filter((place) => !places.includes(place)).map((place) => ({ place, optional: true })),
+  ];
 }
 
 function kindOfMember(name: string): IdPrefix {
@@ -72,7 +98,15 @@ function kindOfMember(name: string): IdPrefix {
 }
 
 function membersOf(schema: z.ZodType): string[] {
-  const { properties = {}, anyOf = [], oneOf = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as { properties?: object; anyOf?: { properties?: object }[]; oneOf?: { properties?: object }[] };
+  const {
+    properties = {},
+    anyOf = [],
+    oneOf = [],
+  } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as {
+    properties?: object;
+    anyOf?: { properties?: object }[];
+    oneOf?: { properties?: object }[];
+  };
   return [...new Set([properties, ...[...anyOf, ...oneOf].map((each) => each.properties ?? {})].flatMap(Object.keys))];
 }
 
@@ -91,9 +125,13 @@ export interface OperationPath {
 }
 
 /** Every path of the contract, variants included. */
-export const OPERATION_PATHS: readonly OperationPath[] = CONTRACT.flatMap((operation) => pathsOf(operation).map((pattern) => ({ operation, pattern, name: `${operation.method} ${pattern}` })));
+export const OPERATION_PATHS: readonly OperationPath[] = CONTRACT.flatMap((operation) =>
+  pathsOf(operation).map((pattern) => ({ operation, pattern, name: `${operation.method} ${pattern}` })),
+);
 
-export const API_SCHEMA: GraphQLSchema = Supergraph.build(readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8'))
+export const API_SCHEMA: GraphQLSchema = Supergraph.build(
+  readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8'),
+)
   .apiSchema()
   .toGraphQLJSSchema();
 
@@ -110,18 +148,45 @@ export interface Saying {
 }
 
 /** Root fields that no row of the contract asks, with what they take. */
-const KIND_OF_FIELD: Readonly<Record<string, IdPrefix>> = { dataSource: 'ds', dataSourceStatus: 'ds', attributionChanged: 'ds', workspace: 'ws', attribution: 'attr', experiment: 'exp', agent: 'agent', addRecords: 'ds' };
+const KIND_OF_FIELD: Readonly<Record<string, IdPrefix>> = {
+  dataSource: 'ds',
+  dataSourceStatus: 'ds',
+  attributionChanged: 'ds',
+  workspace: 'ws',
+  attribution: 'attr',
+  experiment: 'exp',
+  agent: 'agent',
+  addRecords: 'ds',
+};
 const FURTHER_INPUT: Readonly<Record<string, Json>> = { addRecords: { records: [{ user_id: 'x' }] } };
 
-/** A saying for every root field of the graph: the documents of the contract with its examples, and bare fields where no row asks. */
+/**
+ * A saying for every root field of the graph: the documents of the contract with its examples, and bare fields where no
+ * row asks.
+ */
 export function sayings(): readonly Saying[] {
   const ofRows = CONTRACT.flatMap((operation): Saying[] => {
-    const document = operation.document === null || operation.kind === 'download' ? undefined : DOCUMENTS.get(operation.document);
+    const document =
+      operation.document === null || operation.kind === 'download' ? undefined : DOCUMENTS.get(operation.document);
     return document === undefined ? [] : [ofRow(operation, document)];
   });
   const said = new Set(ofRows.map(({ field }) => field));
-  const roots = [['query', API_SCHEMA.getQueryType()], ['mutation', API_SCHEMA.getMutationType()], ['subscription', API_SCHEMA.getSubscriptionType()]] as const;
-  const bare = roots.flatMap(([kind, type]) => Object.values(type?.getFields() ?? {}).filter(({ name }) => !said.has(name)).map(({ name, args }) => ofField(kind, name, args.map((argument) => argument.name))));
+  const roots = [
+    ['query', API_SCHEMA.getQueryType()],
+    ['mutation', API_SCHEMA.getMutationType()],
+    ['subscription', API_SCHEMA.getSubscriptionType()],
+  ] as const;
+  const bare = roots.flatMap(([kind, type]) =>
+    Object.values(type?.getFields() ?? {})
+      .filter(({ name }) => !said.has(name))
+      .map(({ name, args }) =>
+        ofField(
+          kind,
+          name,
+          args.map((argument) => argument.name),
+        ),
+      ),
+  );
   return [...ofRows, ...bare];
 }
 
@@ -148,7 +213,8 @@ function ofRow(operation: Operation, { document, text, kind }: NamedDocument): S
 function rootFieldOf(document: DocumentNode): string {
   const operation = document.definitions.find((definition) => definition.kind === Kind.OPERATION_DEFINITION)!;
   const [field] = operation.selectionSet.selections;
-  if (field?.kind !== Kind.FIELD || operation.selectionSet.selections.length !== 1) throw new Error(`${operation.name?.value} asks more than one root field`);
+  if (field?.kind !== Kind.FIELD || operation.selectionSet.selections.length !== 1)
+    throw new Error(`${operation.name?.value} asks more than one root field`);
   return field.name.value;
 }
 
@@ -156,9 +222,17 @@ function ofField(kind: Saying['kind'], field: string, argumentNames: readonly st
   const prefix = KIND_OF_FIELD[field];
   const idName = argumentNames.find((name) => name === 'id' || name.endsWith('Id'));
   const takesId = idName !== undefined || argumentNames.includes('input');
-  if (takesId && prefix === undefined) throw new Error(`no row of rest-adapter/contract.ts asks for ${field}; if that is meant, say in KIND_OF_FIELD what kind of id it takes`);
+  if (takesId && prefix === undefined)
+    throw new Error(
+      `no row of rest-adapter/contract.ts asks for ${field}; if that is meant, say in KIND_OF_FIELD what kind of id ` +
+        `it takes`,
+    );
   const place: Place = idName === undefined ? 'body/dataSourceId' : 'path/id';
-  const [declared, given] = !takesId ? ['', ''] : idName !== undefined ? ['($id: ID!)', `(${idName}: $id)`] : [`($input: ${field[0]!.toUpperCase()}${field.slice(1)}Input!)`, '(input: $input)'];
+  const [declared, given] = !takesId
+    ? ['', '']
+    : idName !== undefined
+      ? ['($id: ID!)', `(${idName}: $id)`]
+      : [`($input: ${field[0]!.toUpperCase()}${field.slice(1)}Input!)`, '(input: $input)'];
   return {
     field,
     kind,

@@ -2,12 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Kind, parse, type DefinitionNode, type FieldDefinitionNode, type ObjectTypeDefinitionNode } from 'graphql';
 
 const SCHEMA = new URL('../../schema/', import.meta.url);
-const definitionsOf = (file: string): readonly DefinitionNode[] => parse(readFileSync(new URL(file, SCHEMA), 'utf8')).definitions;
-const isObject = (definition: DefinitionNode): definition is ObjectTypeDefinitionNode => definition.kind === Kind.OBJECT_TYPE_DEFINITION;
+const definitionsOf = (file: string): readonly DefinitionNode[] =>
+  parse(readFileSync(new URL(file, SCHEMA), 'utf8')).definitions;
+const isObject = (definition: DefinitionNode): definition is ObjectTypeDefinitionNode =>
+  definition.kind === Kind.OBJECT_TYPE_DEFINITION;
 const isEntity = ({ directives = [] }: ObjectTypeDefinitionNode) => directives.some(({ name }) => name.value === 'key');
 const mayBeNull = ({ type }: FieldDefinitionNode) => type.kind !== Kind.NON_NULL_TYPE;
 
-const SUBGRAPHS = readdirSync(new URL('subgraphs/', SCHEMA)).map((file) => definitionsOf(`subgraphs/${file}`).filter(isObject));
+const SUBGRAPHS = readdirSync(new URL('subgraphs/', SCHEMA)).map((file) =>
+  definitionsOf(`subgraphs/${file}`).filter(isObject),
+);
 const SUPERGRAPH = definitionsOf('supergraph.graphql');
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
 
@@ -20,31 +24,46 @@ describe('one failed field takes nothing else of an answer away', () => {
 
   test('each field that a subgraph adds to an entity of another may be null: that subgraph may be away', () => {
     const entities = new Map<string, ObjectTypeDefinitionNode[]>();
-    for (const type of SUBGRAPHS.flat().filter(isEntity)) entities.set(type.name.value, [...(entities.get(type.name.value) ?? []), type]);
+    for (const type of SUBGRAPHS.flat().filter(isEntity))
+      entities.set(type.name.value, [...(entities.get(type.name.value) ?? []), type]);
     const added = [...entities.values()].flatMap((types) => {
       // Whoever says most of an entity is its owner.
       const [, ...guests] = types.toSorted((one, other) => (other.fields?.length ?? 0) - (one.fields?.length ?? 0));
-      return guests.flatMap(({ name, fields = [] }) => fields.filter((field) => field.name.value !== 'id').map((field) => ({ name: `${name.value}.${field.name.value}`, mayBeNull: mayBeNull(field) })));
+      return guests.flatMap(({ name, fields = [] }) =>
+        fields
+          .filter((field) => field.name.value !== 'id')
+          .map((field) => ({ name: `${name.value}.${field.name.value}`, mayBeNull: mayBeNull(field) })),
+      );
     });
-    expect(added.map(({ name }) => name)).toEqual(expect.arrayContaining(['Agent.totalDeltaRCents', 'Attribution.platformFeeCents']));
+    expect(added.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['Agent.totalDeltaRCents', 'Attribution.platformFeeCents']),
+    );
     expect(added.filter((field) => !field.mayBeNull)).toEqual([]);
   });
 });
 
 test('everything that a client sees of the graph is described, arguments of an input type by their type', () => {
-  const inputs = new Set(SUPERGRAPH.filter(({ kind }) => kind === Kind.INPUT_OBJECT_TYPE_DEFINITION).map((definition) => ('name' in definition ? definition.name?.value : undefined)));
+  const inputs = new Set(
+    SUPERGRAPH.filter(({ kind }) => kind === Kind.INPUT_OBJECT_TYPE_DEFINITION).map((definition) =>
+      'name' in definition ? definition.name?.value : undefined,
+    ),
+  );
   const undescribed: string[] = [];
   for (const definition of SUPERGRAPH) {
-    if (!('description' in definition) || !('name' in definition) || /^(join|link)__/.test(definition.name!.value)) continue;
+    if (!('description' in definition) || !('name' in definition) || /^(join|link)__/.test(definition.name!.value))
+      continue;
     const type = definition.name!.value;
-    if (definition.description === undefined && !ROOTS.has(type) && definition.kind !== Kind.DIRECTIVE_DEFINITION) undescribed.push(type);
-    if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INPUT_OBJECT_TYPE_DEFINITION) continue;
+    if (definition.description === undefined && !ROOTS.has(type) && definition.kind !== Kind.DIRECTIVE_DEFINITION)
+      undescribed.push(type);
+    if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INPUT_OBJECT_TYPE_DEFINITION)
+      continue;
     for (const field of definition.fields ?? []) {
       if (field.description === undefined) undescribed.push(`${type}.${field.name.value}`);
       for (const argument of ('arguments' in field ? field.arguments : undefined) ?? []) {
         const named = argument.type.kind === Kind.NON_NULL_TYPE ? argument.type.type : argument.type;
         const isInput = named.kind === Kind.NAMED_TYPE && inputs.has(named.name.value);
-        if (argument.description === undefined && !isInput) undescribed.push(`${type}.${field.name.value}(${argument.name.value})`);
+        if (argument.description === undefined && !isInput)
+          undescribed.push(`${type}.${field.name.value}(${argument.name.value})`);
       }
     }
   }

@@ -23,7 +23,10 @@ const RIGHTS: Readonly<Record<Role, readonly string[]>> = {
 type Limit = 'secret' | 'live';
 type Row = readonly [pattern: RegExp, scope: Scope | null, right: string, ...limits: Limit[]];
 
-/** The contract's tables of scopes and roles by method and path, the first match counting: what the permission table must say. */
+/**
+ * The contract's tables of scopes and roles by method and path, the first match counting: what the permission table
+ * must say.
+ */
 const CONTRACT_TABLE: readonly Row[] = [
   [/^GET \/agents\/(\{\w+\}\/)?usage$/, 'billing:read', 'administer'],
   [/^GET \/agents\/\{\w+\}\/migration/, 'attribution:read', 'read'],
@@ -32,9 +35,17 @@ const CONTRACT_TABLE: readonly Row[] = [
   [/^\w+ \/agents\/\{\w+\}\/keys/, null, 'account', 'secret'],
   [/^GET \/agents\//, null, 'self'],
   [/^(PUT|PATCH) \/agents\/me/, 'referrals:write', 'self'],
-  [/^(GET) \/(attribution|forecast|recommendations|data-sources|experiments|benchmarks|context|alerts|integrations)\b/, 'attribution:read', 'read'],
+  [
+    /^(GET) \/(attribution|forecast|recommendations|data-sources|experiments|benchmarks|context|alerts|integrations)\b/,
+    'attribution:read',
+    'read',
+  ],
   [/^POST \/context\/search$/, 'attribution:read', 'read'],
-  [/^(POST|PUT|DELETE) \/(attribution|forecast|recommendations|data-sources|experiments|query|integrations)\b/, 'attribution:write', 'run'],
+  [
+    /^(POST|PUT|DELETE) \/(attribution|forecast|recommendations|data-sources|experiments|query|integrations)\b/,
+    'attribution:write',
+    'run',
+  ],
   [/^(POST|PUT|DELETE) \/(context|alerts)\b/, 'attribution:write', 'configure'],
   [/^\w+ \/channels\b/, 'channels:read', 'read'],
   [/^\w+ \/journeys\b/, 'journeys:read', 'readJourneys'],
@@ -55,7 +66,8 @@ const CONTRACT_TABLE: readonly Row[] = [
 
 /** How each player must be refused what an action covers; undefined: it must not. */
 function refusals(action: Action): Record<string, string | undefined> {
-  const { scope, right, ...rest }: { scope: Scope | null; right: string } & Partial<Record<Limit, true>> = ACTIONS[action];
+  const { scope, right, ...rest }: { scope: Scope | null; right: string } & Partial<Record<Limit, true>> =
+    ACTIONS[action];
   return {
     nobody: '401 invalid_api_key',
     'an unknown key': '401 invalid_api_key',
@@ -63,8 +75,15 @@ function refusals(action: Action): Record<string, string | undefined> {
     'an expired key': '401 expired_api_key',
     'a granted token': rest.secret === true ? '403 insufficient_permissions secret_required' : undefined,
     'a test key': rest.live === true ? '403 insufficient_permissions live_key_required' : undefined,
-    ...Object.fromEntries(SCOPES.map((each) => [`all but ${each}`, each === scope ? '403 insufficient_permissions missing_scope' : undefined])),
-    ...Object.fromEntries(ROLES.map((role) => [role, RIGHTS[role].includes(right) ? undefined : '403 insufficient_permissions role'])),
+    ...Object.fromEntries(
+      SCOPES.map((each) => [
+        `all but ${each}`,
+        each === scope ? '403 insufficient_permissions missing_scope' : undefined,
+      ]),
+    ),
+    ...Object.fromEntries(
+      ROLES.map((role) => [role, RIGHTS[role].includes(right) ? undefined : '403 insufficient_permissions role']),
+    ),
   };
 }
 
@@ -95,7 +114,9 @@ describe('who is refused what', () => {
   afterAll(() => cast?.close());
 
   async function outcomes(ask: (player: Player) => Promise<string>): Promise<Record<string, string | undefined>> {
-    return Object.fromEntries(await Promise.all(players.map(async (player) => [player.name, refusalIn(await ask(player))] as const)));
+    return Object.fromEntries(
+      await Promise.all(players.map(async (player) => [player.name, refusalIn(await ask(player))] as const)),
+    );
   }
 
   describe('REST', () => {
@@ -106,37 +127,67 @@ describe('who is refused what', () => {
         return;
       }
       const row = CONTRACT_TABLE.find(([pattern]) => pattern.test(each.name));
-      expect(ACTIONS[operation.action]).toEqual({ scope: row?.[1], right: row?.[2], ...Object.fromEntries((row?.slice(3) ?? []).map((limit) => [limit, true])) });
-      const found = await outcomes(async ({ caller }) => (await answerOf(await send(each, exampleRequest(operation, unknownId), caller))).outcome);
+      expect(ACTIONS[operation.action]).toEqual({
+        scope: row?.[1],
+        right: row?.[2],
+        ...Object.fromEntries((row?.slice(3) ?? []).map((limit) => [limit, true])),
+      });
+      const found = await outcomes(
+        async ({ caller }) => (await answerOf(await send(each, exampleRequest(operation, unknownId), caller))).outcome,
+      );
       expect(found).toEqual(refusals(operation.action));
     });
   });
 
   describe('the graph', () => {
-    test.each(sayings().map((saying) => [`${saying.kind} ${saying.field}`, saying] as const))('%s', async (_name, saying) => {
-      const ask = ({ caller, workspace }: Pick<Player, 'caller' | 'workspace'>) => say(cast.house, saying, saying.variables(unknownId), { caller, workspace });
-      const action = await observed(() => ask({ caller: cast.owner, workspace: null }));
-      if (action === undefined) {
-        expect(PUBLIC_FIELDS).toContain(saying.field);
-        return;
-      }
-      // Both doors hang on one permission.
-      if (saying.operation !== null) expect(action).toBe(saying.operation.action);
-      expect(await outcomes(async (player) => (await ask(player)).outcome)).toEqual(refusals(action));
-    });
+    test.each(sayings().map((saying) => [`${saying.kind} ${saying.field}`, saying] as const))(
+      '%s',
+      async (_name, saying) => {
+        const ask = ({ caller, workspace }: Pick<Player, 'caller' | 'workspace'>) =>
+          say(cast.house, saying, saying.variables(unknownId), { caller, workspace });
+        const action = await observed(() => ask({ caller: cast.owner, workspace: null }));
+        if (action === undefined) {
+          expect(PUBLIC_FIELDS).toContain(saying.field);
+          return;
+        }
+        // Both doors hang on one permission.
+        if (saying.operation !== null) expect(action).toBe(saying.operation.action);
+        expect(await outcomes(async (player) => (await ask(player)).outcome)).toEqual(refusals(action));
+      },
+    );
   });
 
   describe('entities', () => {
-    const KIND_OF_TYPE: Readonly<Record<string, IdPrefix>> = { Attribution: 'attr', DataSource: 'ds', Agent: 'agent', Workspace: 'ws' };
+    const KIND_OF_TYPE: Readonly<Record<string, IdPrefix>> = {
+      Attribution: 'attr',
+      DataSource: 'ds',
+      Agent: 'agent',
+      Workspace: 'ws',
+    };
     /** Types of other owners to which a subgraph adds what it works out of the reference alone. */
     const BARE_REFERENCES = new Set(['billing Attribution']);
 
     test('every reference that a subgraph resolves asserts an action, and so does every field of one that it does not', async () => {
-      const subgraphs = await buildSubgraphs({ backing: cast.house.backing, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date() });
+      const subgraphs = await buildSubgraphs({
+        backing: cast.house.backing,
+        keyPepper: Buffer.alloc(32),
+        keyEncryptionKey: TEST_SECRET,
+        outgoing: {} as Outgoing,
+        auditPlaces: cast.house.auditPlaces,
+        clock: () => new Date(),
+      });
       const found: Record<string, unknown> = {};
       const expected: Record<string, unknown> = {};
       for (const { name, schema } of subgraphs) {
-        const union = schema.getType('_Entity') as unknown as { getTypes(): readonly { name: string; getFields(): Record<string, { name: string; args: readonly unknown[] }>; extensions: { apollo?: { subgraph?: { resolveReference?: unknown } } } }[] } | undefined;
+        const union = schema.getType('_Entity') as unknown as
+          | {
+              getTypes(): readonly {
+                name: string;
+                getFields(): Record<string, { name: string; args: readonly unknown[] }>;
+                extensions: { apollo?: { subgraph?: { resolveReference?: unknown } } };
+              }[];
+            }
+          | undefined;
         for (const type of union?.getTypes() ?? []) {
           const isResolved = type.extensions.apollo?.subgraph?.resolveReference !== undefined;
           const key = `${name} ${type.name}`;
@@ -146,25 +197,55 @@ describe('who is refused what', () => {
           const fields = isResolved ? ['__typename'] : Object.keys(type.getFields()).filter((field) => field !== 'id');
           for (const field of fields) {
             const place = isResolved ? key : `${key}.${field}`;
-            const document = parse(`query ($of: [_Any!]!) { _entities(representations: $of) { ... on ${type.name} { ${field} } } }`);
+            const document = parse(
+              `query ($of: [_Any!]!) { _entities(representations: $of) { ... on ${type.name} { ${field} } } }`,
+            );
             const ask = async (principal: Principal | null): Promise<string> => {
               const contextValue: RequestContext = { requestId: newRequestId(), apiVersion: '2026-02-01', principal };
-              const { errors } = await execute({ schema, document, variableValues: { of: [{ __typename: type.name, id: unknownId(prefix) }] }, contextValue });
-              const problem = errors?.[0]?.extensions['problem'] as { status: number; type: string; code?: string } | undefined;
-              return problem === undefined ? '200' : [problem.status, problem.type, problem.code].filter((part) => part !== undefined).join(' ');
+              const { errors } = await execute({
+                schema,
+                document,
+                variableValues: { of: [{ __typename: type.name, id: unknownId(prefix) }] },
+                contextValue,
+              });
+              const problem = errors?.[0]?.extensions['problem'] as
+                | { status: number; type: string; code?: string }
+                | undefined;
+              return problem === undefined
+                ? '200'
+                : [problem.status, problem.type, problem.code].filter((part) => part !== undefined).join(' ');
             };
             const action = await observed(() => ask(cast.ownerPrincipal));
             const principals: Record<string, Principal | null> = { nobody: null };
-            for (const scope of SCOPES) principals[`all but ${scope}`] = { ...cast.ownerPrincipal, scopes: SCOPES.filter((other) => other !== scope) };
-            for (const role of ROLES) principals[role] = { ...cast.ownerPrincipal, workspace: { id: cast.ownerPrincipal.accountId, role, homeAccountId: cast.ownerPrincipal.accountId } };
+            for (const scope of SCOPES)
+              principals[`all but ${scope}`] = {
+                ...cast.ownerPrincipal,
+                scopes: SCOPES.filter((other) => other !== scope),
+              };
+            for (const role of ROLES)
+              principals[role] = {
+                ...cast.ownerPrincipal,
+                workspace: { id: cast.ownerPrincipal.accountId, role, homeAccountId: cast.ownerPrincipal.accountId },
+              };
             const outcomes: Record<string, string | undefined> = {};
             for (const [who, principal] of Object.entries(principals)) outcomes[who] = refusalIn(await ask(principal));
             found[place] = action === undefined ? 'covered by no permission' : outcomes;
-            expected[place] = action === undefined ? 'an action' : Object.fromEntries(Object.keys(principals).map((who) => [who, refusals(action)[who]]));
+            expected[place] =
+              action === undefined
+                ? 'an action'
+                : Object.fromEntries(Object.keys(principals).map((who) => [who, refusals(action)[who]]));
           }
         }
       }
-      expect(Object.keys(found)).toEqual(expect.arrayContaining(['attribution Attribution', 'attribution DataSource', 'agents Agent', 'agents Workspace', 'attribution Agent.totalDeltaRCents']));
+      expect(Object.keys(found)).toEqual(
+        expect.arrayContaining([
+          'attribution Attribution',
+          'attribution DataSource',
+          'agents Agent',
+          'agents Workspace',
+          'attribution Agent.totalDeltaRCents',
+        ]),
+      );
       expect(found).toEqual(expected);
     });
   });

@@ -29,11 +29,14 @@ function strangers(text: string, known: readonly number[]): string[] {
 const worked = [...pathPages(), ...visitPages()];
 
 describe('the worked examples of docs/concepts', () => {
-  test.each(worked)('$page, $heading: every figure is what the models answer', ({ page, heading, tables, figures: known }) => {
-    const section = sectionOf(read(page), heading);
-    expect(tablesOf(section)).toEqual(tables);
-    expect(strangers(section, known)).toEqual([]);
-  });
+  test.each(worked)(
+    '$page, $heading: every figure is what the models answer',
+    ({ page, heading, tables, figures: known }) => {
+      const section = sectionOf(read(page), heading);
+      expect(tablesOf(section)).toEqual(tables);
+      expect(strangers(section, known)).toEqual([]);
+    },
+  );
 
   test('a changed figure is caught, in a table and in the text', () => {
     const { page, heading, tables, figures: known } = worked.find((example) => example.page === 'markov')!;
@@ -55,30 +58,42 @@ describe('the worked examples of docs/concepts', () => {
 describe('what the pages say of the models', () => {
   test('the command line, which cuts journeys by other means, answers like the worked example', async () => {
     const { causal, channels } = visitExample();
-    const { code, stdout, stderr } = await startCli(['analyze', 'docs/concepts/visits.csv', '--json'], { cwd: ROOT, temporary: tmpdir() }).result;
+    const { code, stdout, stderr } = await startCli(['analyze', 'docs/concepts/visits.csv', '--json'], {
+      cwd: ROOT,
+      temporary: tmpdir(),
+    }).result;
     expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
     const { channel_impact: impact, model_breakdown: breakdown } = JSON.parse(stdout) as AttributionReport;
     const credit = new Map(impact.map((channel) => [channel.channel, channel.attributed_revenue]));
-    expect(channels.map((channel) => credit.get(channel))).toEqual(Array.from(causal.valueCents, (cents) => cents / 100));
+    expect(channels.map((channel) => credit.get(channel))).toEqual(
+      Array.from(causal.valueCents, (cents) => cents / 100),
+    );
     expect(Object.keys(breakdown).toSorted()).toEqual(Object.keys(causal.memberShare).toSorted());
   });
 
   test('PRAV looks as far as its page says', () => {
     const { horizonS, gapS, placeboWindowS, groups } = DEFAULT_RUN_PARAMETERS;
     const formula = sectionOf(read('prav'), '## The formula');
-    expect(formula).toContain(`$H$ = ${horizonS / DAY_S} days, $g$ = ${gapS / 60} minutes, $w$ = ${placeboWindowS / DAY_S} days`);
+    expect(formula).toContain(
+      `$H$ = ${horizonS / DAY_S} days, $g$ = ${gapS / 60} minutes, $w$ = ${placeboWindowS / DAY_S} days`,
+    );
     expect(formula).toContain(`over ${groups} groups of users`);
   });
 
   test('nulls leave Shapley alone and move Markov', () => {
     const { rows, shapley, markov } = pathExample();
-    const more = pathTable(rows.map((row) => (row.path.join() === 'email' ? { ...row, nulls: row.nulls * 100 } : row)), ['video', 'search', 'email']);
+    const more = pathTable(
+      rows.map((row) => (row.path.join() === 'email' ? { ...row, nulls: row.nulls * 100 } : row)),
+      ['video', 'search', 'email'],
+    );
     expect([...figures('shapley', { paths: more }).value]).toEqual([...shapley.value]);
     expect(figures('markov', { paths: more, order: 1 }).share[2]).not.toBeCloseTo(markov.share[2]!, 3);
   });
 
   test('Markov credits retargeting in the toy as its page says', () => {
-    expect(sectionOf(read('markov'), '## When it misleads')).toContain(` ${visitExample().causal.memberShare.markov![2]!.toFixed(4)} of the paid credit`);
+    expect(sectionOf(read('markov'), '## When it misleads')).toContain(
+      ` ${visitExample().causal.memberShare.markov![2]!.toFixed(4)} of the paid credit`,
+    );
   });
 });
 
@@ -87,11 +102,20 @@ describe('the snippets of docs/concepts', () => {
   const { bodySchema } = Object.fromEntries(attributionOperations.map((row) => [row.id, row]))['runAttribution']!;
   const faultsOf = (document: string): string[] => validate(schema, parse(document)).map((error) => error.message);
 
-  test.each(PAGES.flatMap((page) => blocksOf(read(page), 'graphql').map((document) => ({ page, document }))))('$page: the graph takes its document', ({ document }) => {
-    expect(faultsOf(document)).toEqual([]);
-  });
+  test.each(PAGES.flatMap((page) => blocksOf(read(page), 'graphql').map((document) => ({ page, document }))))(
+    '$page: the graph takes its document',
+    ({ document }) => {
+      expect(faultsOf(document)).toEqual([]);
+    },
+  );
 
-  test.each(PAGES.flatMap((page) => blocksOf(read(page), 'bash').flatMap((block) => [...block.matchAll(/-d '([^']+)'/g)].map(([, body]) => ({ page, body: body! })))))('$page: POST /v1/attribution takes its body', ({ body }) => {
+  test.each(
+    PAGES.flatMap((page) =>
+      blocksOf(read(page), 'bash').flatMap((block) =>
+        [...block.matchAll(/-d '([^']+)'/g)].map(([, body]) => ({ page, body: body! })),
+      ),
+    ),
+  )('$page: POST /v1/attribution takes its body', ({ body }) => {
     const sent = JSON.parse(body) as Record<string, unknown>;
     const taken = bodySchema!.parse(sent) as Record<string, unknown>;
     // What the contract does not know is dropped, so a misspelt member would not come back.

@@ -19,7 +19,11 @@ function brokenIn(page: string, text: string): string[] {
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? page : resolve(dirname(page), decodeURIComponent(path));
     if (relative(ROOT, target).startsWith('..') || !existsSync(target)) return true;
-    return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target === page ? text : readFileSync(target, 'utf8')).includes(anchor);
+    return (
+      anchor !== undefined &&
+      target.endsWith('.md') &&
+      !anchorsOf(target === page ? text : readFileSync(target, 'utf8')).includes(anchor)
+    );
   });
 }
 
@@ -28,7 +32,8 @@ function reachableFrom(start: string, textOf: (page: string) => string): Readonl
   const reached = new Set([start]);
   for (const page of reached) {
     if (!page.endsWith('.md')) continue;
-    for (const link of linksOf(textOf(page))) reached.add(join(dirname(page), decodeURIComponent(link.split('#')[0]!)) || page);
+    for (const link of linksOf(textOf(page)))
+      reached.add(join(dirname(page), decodeURIComponent(link.split('#')[0]!)) || page);
   }
   return reached;
 }
@@ -42,7 +47,12 @@ describe('links between the pages of the repository', () => {
 
   test('a link to a file or a heading that there is not is caught', () => {
     const page = join(ROOT, 'docs/concepts/README.md');
-    expect(brokenIn(page, '[a](markov.md) [b](markof.md) [c](markov.md#by-hand) [d](markov.md#by-foot) [e](../../../elsewhere.md)')).toEqual(['markof.md', 'markov.md#by-foot', '../../../elsewhere.md']);
+    expect(
+      brokenIn(
+        page,
+        '[a](markov.md) [b](markof.md) [c](markov.md#by-hand) [d](markov.md#by-foot) [e](../../../elsewhere.md)',
+      ),
+    ).toEqual(['markof.md', 'markov.md#by-foot', '../../../elsewhere.md']);
   });
 
   test('every page can be reached from the README', () => {
@@ -52,7 +62,11 @@ describe('links between the pages of the repository', () => {
   });
 
   test('a page that nobody links to is not reached', () => {
-    const texts: Readonly<Record<string, string>> = { 'README.md': '[a](docs/a.md)', 'docs/a.md': '[back](../README.md#top)', 'docs/b.md': '[a](a.md)' };
+    const texts: Readonly<Record<string, string>> = {
+      'README.md': '[a](docs/a.md)',
+      'docs/a.md': '[back](../README.md#top)',
+      'docs/b.md': '[a](a.md)',
+    };
     expect([...reachableFrom('README.md', (page) => texts[page]!)]).toEqual(['README.md', 'docs/a.md']);
   });
 });

@@ -10,7 +10,11 @@ export function sectionOf(page: string, heading: string): string {
 }
 
 const isRow = (line: string): boolean => line.startsWith('|');
-const cellsOf = (line: string): string[] => line.split('|').slice(1, -1).map((cell) => cell.trim());
+const cellsOf = (line: string): string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
 
 /** Every table as its rows, the header first, without the line of dashes. */
 export function tablesOf(text: string): Table[] {
@@ -25,19 +29,34 @@ export function tablesOf(text: string): Table[] {
 }
 
 /** Code blocks of a language, and the text without any code block. */
-export const blocksOf = (text: string, language: string): string[] => [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map((match) => match[1]!);
+export const blocksOf = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map((match) => match[1]!);
 export const withoutBlocks = (text: string): string => text.replaceAll(/^\s*```[\s\S]*?^\s*```/gm, '');
 
 /** Decimal numbers in running text, as printed; those in tables and bare whole numbers are not among them. */
 export function decimalsIn(text: string): string[] {
-  const prose = text.split('\n').filter((line) => !isRow(line)).join('\n');
+  const prose = text
+    .split('\n')
+    .filter((line) => !isRow(line))
+    .join('\n');
   return [...prose.matchAll(/(?<![\w.])−?\d+\.\d+(?![\w.]*\.(?:md|csv))/g)].map((match) => match[0]);
 }
 
 /** Targets of links and pictures that lie in the repository, without those to other sites. */
 export const linksOf = (text: string): string[] =>
-  [...withoutBlocks(text).matchAll(/\]\(([^()\s]+)\)/g)].map((match) => match[1]!).filter((target) => !/^[a-z]+:/.test(target));
+  [...withoutBlocks(text).matchAll(/\]\(([^()\s]+)\)/g)]
+    .map((match) => match[1]!)
+    .filter((target) => !/^[a-z]+:/.test(target));
 
 /** Anchors of a page's headings, as GitHub makes them. */
 export const anchorsOf = (page: string): string[] =>
-  withoutBlocks(page).split('\n').filter((line) => /^#+ /.test(line)).map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-'));
+  withoutBlocks(page)
+    .split('\n')
+    .filter((line) => /^#+ /.test(line))
+    .map((line) =>
+      line
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    );

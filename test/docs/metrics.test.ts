@@ -10,7 +10,9 @@ const PAGE = readFileSync(new URL('../../docs/operating/metrics.md', import.meta
 
 let house: House;
 beforeAll(async () => {
-  house = await openHouse('one process', { disk: new DiskWatch({ folders: [import.meta.dirname], reserveBytes: 0, logger: pino({ level: 'silent' }) }) });
+  house = await openHouse('one process', {
+    disk: new DiskWatch({ folders: [import.meta.dirname], reserveBytes: 0, logger: pino({ level: 'silent' }) }),
+  });
 });
 afterAll(() => house?.stop());
 
@@ -19,14 +21,28 @@ type Described = readonly [name: string, type: string, labels: string];
 
 /** What prom-client does not tell in its types. */
 function registered(registry: Registry): Described[] {
-  return (registry.getMetricsAsArray() as unknown as { name: string; type?: string; labelNames: readonly string[]; constructor: { name: string } }[]).map(({ name, type, labelNames, constructor }) => [name, type ?? constructor.name.toLowerCase(), labelNames.join(', ')]);
+  return (
+    registry.getMetricsAsArray() as unknown as {
+      name: string;
+      type?: string;
+      labelNames: readonly string[];
+      constructor: { name: string };
+    }[]
+  ).map(({ name, type, labelNames, constructor }) => [
+    name,
+    type ?? constructor.name.toLowerCase(),
+    labelNames.join(', '),
+  ]);
 }
 
 function described(page: string): Described[] {
-  return tablesOf(sectionOf(page, '## What there is')).flatMap((table) => table.slice(1)).map(([name = '', type = '', labels = '']) => [name.replaceAll('`', ''), type, labels]);
+  return tablesOf(sectionOf(page, '## What there is'))
+    .flatMap((table) => table.slice(1))
+    .map(([name = '', type = '', labels = '']) => [name.replaceAll('`', ''), type, labels]);
 }
 
-const byName = (metrics: readonly Described[]): Described[] => metrics.toSorted(([one], [other]) => (one < other ? -1 : 1));
+const byName = (metrics: readonly Described[]): Described[] =>
+  metrics.toSorted(([one], [other]) => (one < other ? -1 : 1));
 
 test('the page describes every metric that there is, and no other', () => {
   const all = [...registered(house.backing.registry), ...registered(processRegistry({ version: '0', role: 'all' }))];

@@ -22,7 +22,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'liftgraph-oauth-'));
   const agent = await Caller.register(house.root);
   const { body } = await agent.get('/agents/me');
-  environment = { ...process.env, LG: `${house.root}/v1`, LIFTGRAPH: house.root, KEY: agent.key!, AGENT_ID: String(body['agent_id']), NODE_OPTIONS: '' };
+  environment = {
+    ...process.env,
+    LG: `${house.root}/v1`,
+    LIFTGRAPH: house.root,
+    KEY: agent.key!,
+    AGENT_ID: String(body['agent_id']),
+    NODE_OPTIONS: '',
+  };
 });
 
 afterAll(async () => {
@@ -31,7 +38,11 @@ afterAll(async () => {
 });
 
 /** Starts a program of the page; `printed` resolves with what matched, `ended` with everything. */
-function start(cwd: string, command: string, args: readonly string[]): { readonly child: ChildProcess; printed(pattern: RegExp): Promise<string>; readonly ended: Promise<string> } {
+function start(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+): { readonly child: ChildProcess; printed(pattern: RegExp): Promise<string>; readonly ended: Promise<string> } {
   const child = spawn(command, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   child.stdout.on('data', (chunk) => (text += String(chunk)));
@@ -56,8 +67,14 @@ function start(cwd: string, command: string, args: readonly string[]): { readonl
 test('the lines for curl work as they stand', async () => {
   const [block] = blocksOf(sectionOf(PAGE, '## With curl'), 'bash');
   const output = await start(folder, 'bash', ['-euo', 'pipefail', '-c', block!]).ended;
-  const answers = [...output.matchAll(/\{.*?\}(?=\{"|$)/gs)].map(([json]) => JSON.parse(json) as Record<string, unknown>);
-  expect(answers.map((answer) => Object.keys(answer).filter((name) => name !== 'meta'))).toEqual([['sources', 'trust'], ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope', 'trust'], ['trust']]);
+  const answers = [...output.matchAll(/\{.*?\}(?=\{"|$)/gs)].map(
+    ([json]) => JSON.parse(json) as Record<string, unknown>,
+  );
+  expect(answers.map((answer) => Object.keys(answer).filter((name) => name !== 'meta'))).toEqual([
+    ['sources', 'trust'],
+    ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope', 'trust'],
+    ['trust'],
+  ]);
 });
 
 test('the program for openid-client asks, waits, and reads what it was granted', async () => {

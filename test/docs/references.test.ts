@@ -5,10 +5,22 @@ import { describeConfig } from '../../processes/config/describe-config.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Pages that are about today; decisions and the changelog tell of their own day. */
-const PAGES = ['README.md', 'schema/client/README.md', ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md') && !name.startsWith('decisions')).map((name) => join('docs', name))];
+const PAGES = [
+  'README.md',
+  'schema/client/README.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('decisions'))
+    .map((name) => join('docs', name)),
+];
 
-const folders = new Set(readdirSync(ROOT, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name));
-const scripts = Object.keys((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: object }).scripts);
+const folders = new Set(
+  readdirSync(ROOT, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => name),
+);
+const scripts = Object.keys(
+  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: object }).scripts,
+);
 const variables = describeConfig(loadConfig({})).map((line) => line.split(' = ', 1)[0]!);
 
 /** What a page names in code type and the repository does not have: files, npm scripts, benchmarks. */
@@ -20,8 +32,12 @@ function unknownIn(text: string): string[] {
     return script === undefined ? [] : [{ script, bench }];
   });
   const isUnknown = ({ script, bench }: (typeof commands)[number]): boolean =>
-    !scripts.includes(script) || (script === 'bench' && bench !== undefined && bench !== 'NAME' && !existsSync(join(ROOT, 'bench', `${bench}.ts`)));
-  return [...paths.filter((path) => !existsSync(join(ROOT, path))), ...commands.filter(isUnknown).map(({ script, bench }) => [script, bench].join(' ').trim())];
+    !scripts.includes(script) ||
+    (script === 'bench' && bench !== undefined && bench !== 'NAME' && !existsSync(join(ROOT, 'bench', `${bench}.ts`)));
+  return [
+    ...paths.filter((path) => !existsSync(join(ROOT, path))),
+    ...commands.filter(isUnknown).map(({ script, bench }) => [script, bench].join(' ').trim()),
+  ];
 }
 
 describe('what the pages name', () => {
@@ -30,7 +46,12 @@ describe('what the pages name', () => {
   });
 
   test('a file, a script and a benchmark that there is not are caught', () => {
-    expect(unknownIn('`processes/config/config.ts` `platform/gone.ts` `npm run check` `npm run lint` `npm run bench main-job` `npm run bench gone/job`')).toEqual(['platform/gone.ts', 'lint', 'bench gone/job']);
+    expect(
+      unknownIn(
+        '`processes/config/config.ts` `platform/gone.ts` `npm run check` `npm run lint` `npm run bench main-job` ' +
+          '`npm run bench gone/job`',
+      ),
+    ).toEqual(['platform/gone.ts', 'lint', 'bench gone/job']);
   });
 
   test('every variable of the configuration is explained, and no other', () => {

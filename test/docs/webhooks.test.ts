@@ -32,7 +32,10 @@ afterAll(async () => {
 async function receive(program: string, port: number, secret: string): Promise<{ printed(): string }> {
   const file = join(folder, `receiver-${port}.mjs`);
   writeFileSync(file, program);
-  const child = spawn(process.execPath, [file], { env: { PATH: process.env['PATH'], SECRET: secret, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [file], {
+    env: { PATH: process.env['PATH'], SECRET: secret, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   started.push(child);
   let text = '';
   child.stdout.on('data', (chunk) => (text += String(chunk)));
@@ -42,26 +45,53 @@ async function receive(program: string, port: number, secret: string): Promise<{
 
 test('the page shows two receivers', () => expect(RECEIVERS).toHaveLength(2));
 
-test.each(RECEIVERS.map((program, index) => [index + 1, program] as const))('receiver %i takes what is genuine, with either kind of secret, and nothing else', async (_number, program) => {
-  for (const secret of [undefined, 'a secret of my own']) {
-    const port = await freePort();
-    const { body } = await caller.post('/webhooks', { url: `http://127.0.0.1:${port}/`, events: ['attribution.completed'], ...(secret === undefined ? {} : { secret }) });
-    const receiver = await receive(program, port, String(body['secret']));
-    const tested = await caller.post(`/webhooks/${String(body['id'])}/test`, {});
-    expect(tested.body).toMatchObject({ delivered: true, delivery: { response_status: 204 } });
-    expect(receiver.printed()).toContain('genuine attribution.completed');
-    await caller.send('PATCH', `/webhooks/${String(body['id'])}`, JSON.stringify({ secret: 'one that the receiver does not know' }), { 'content-type': 'application/json' });
-    await caller.send('PATCH', `/webhooks/${String(body['id'])}`, JSON.stringify({ secret: 'nor this one, nor the one before' }), { 'content-type': 'application/json' });
-    expect((await caller.post(`/webhooks/${String(body['id'])}/test`, {})).body).toMatchObject({ delivered: false, delivery: { response_status: 401 } });
-    await caller.delete(`/webhooks/${String(body['id'])}`);
-  }
-});
+test.each(RECEIVERS.map((program, index) => [index + 1, program] as const))(
+  'receiver %i takes what is genuine, with either kind of secret, and nothing else',
+  async (_number, program) => {
+    for (const secret of [undefined, 'a secret of my own']) {
+      const port = await freePort();
+      const { body } = await caller.post('/webhooks', {
+        url: `http://127.0.0.1:${port}/`,
+        events: ['attribution.completed'],
+        ...(secret === undefined ? {} : { secret }),
+      });
+      const receiver = await receive(program, port, String(body['secret']));
+      const tested = await caller.post(`/webhooks/${String(body['id'])}/test`, {});
+      expect(tested.body).toMatchObject({ delivered: true, delivery: { response_status: 204 } });
+      expect(receiver.printed()).toContain('genuine attribution.completed');
+      await caller.send(
+        'PATCH',
+        `/webhooks/${String(body['id'])}`,
+        JSON.stringify({ secret: 'one that the receiver does not know' }),
+        { 'content-type': 'application/json' },
+      );
+      await caller.send(
+        'PATCH',
+        `/webhooks/${String(body['id'])}`,
+        JSON.stringify({ secret: 'nor this one, nor the one before' }),
+        { 'content-type': 'application/json' },
+      );
+      expect((await caller.post(`/webhooks/${String(body['id'])}/test`, {})).body).toMatchObject({
+        delivered: false,
+        delivery: { response_status: 401 },
+      });
+      await caller.delete(`/webhooks/${String(body['id'])}`);
+    }
+  },
+);
 
 test('the line for curl works as it stands', async () => {
   const [block] = blocksOf(PAGE, 'bash');
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', block!], { env: { PATH: process.env['PATH'], LG: `${house.root}/v1`, KEY: caller.key!, HOOK: 'http://localhost:9/' }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', block!], {
+    env: { PATH: process.env['PATH'], LG: `${house.root}/v1`, KEY: caller.key!, HOOK: 'http://localhost:9/' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let text = '';
   child.stdout.on('data', (chunk) => (text += String(chunk)));
   await once(child, 'close');
-  expect(JSON.parse(text)).toMatchObject({ events: ['attribution.completed'], secret: expect.stringMatching(/^whsec_/), metadata: { shop: 'spring' } });
+  expect(JSON.parse(text)).toMatchObject({
+    events: ['attribution.completed'],
+    secret: expect.stringMatching(/^whsec_/),
+    metadata: { shop: 'spring' },
+  });
 });

@@ -20,7 +20,9 @@ const REQUESTS = 1_000;
 const LIMIT = 60;
 const BUSY_PAUSE_MS = 100;
 
-/** Four processes of the whole service on one database: what is counted, used up or revoked at one door holds at all. */
+/**
+ * Four processes of the whole service on one database: what is counted, used up or revoked at one door holds at all.
+ */
 describe('admission at four processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'liftgraph-doors-'));
   const secrets = { KEY_PEPPER: randomBytes(32).toString('hex'), KEY_ENCRYPTION_KEY: randomBytes(32).toString('hex') };
@@ -30,7 +32,19 @@ describe('admission at four processes', () => {
   const doors: Service[] = [];
 
   const start = (place: number) =>
-    Service.start({ env: { ...secrets, DATABASE_URL: database.applicationUrl, DATABASE_OWNER_URL: database.ownerUrl, CLICKHOUSE_URL: testServices().clickhouseUrl, LIFTGRAPH_DATA_DIR: join(folder, String(place)), DATABASE_POOL_MAX: '8', COMPUTE_THREADS: '1', RATE_LIMITS: 'register=1000', LOG_LEVEL: 'warn' } });
+    Service.start({
+      env: {
+        ...secrets,
+        DATABASE_URL: database.applicationUrl,
+        DATABASE_OWNER_URL: database.ownerUrl,
+        CLICKHOUSE_URL: testServices().clickhouseUrl,
+        LIFTGRAPH_DATA_DIR: join(folder, String(place)),
+        DATABASE_POOL_MAX: '8',
+        COMPUTE_THREADS: '1',
+        RATE_LIMITS: 'register=1000',
+        LOG_LEVEL: 'warn',
+      },
+    });
 
   beforeAll(async () => {
     database = await createTestDatabase(MIGRATION_OWNERS);
@@ -54,7 +68,10 @@ describe('admission at four processes', () => {
    * How many of many requests at once, spread over the doors, were let in, and how many refused with which status. What
    * happens behind admission on a busy machine does not matter here; a door that was too busy to ask is asked again.
    */
-  async function outcomes(count: number, ask: (place: number) => Promise<Pick<Answer, 'status' | 'headers'>>): Promise<Record<string, number>> {
+  async function outcomes(
+    count: number,
+    ask: (place: number) => Promise<Pick<Answer, 'status' | 'headers'>>,
+  ): Promise<Record<string, number>> {
     const seen: Record<string, number> = {};
     const insist = async (place: number): Promise<void> => {
       for (;;) {
@@ -73,13 +90,17 @@ describe('admission at four processes', () => {
     await Promise.all(Array.from({ length: count }, (_, place) => insist(place)));
     return seen;
   }
-  const keyOf = async ({ key }: Caller) => (await owner.query<{ id: string }>('select id from auth.api_keys where last4 = $1', [key!.slice(-4)])).rows[0]!.id;
+  const keyOf = async ({ key }: Caller) =>
+    (await owner.query<{ id: string }>('select id from auth.api_keys where last4 = $1', [key!.slice(-4)])).rows[0]!.id;
 
   test(`of ${REQUESTS} parallel requests exactly ${LIMIT} pass`, async () => {
     const caller = await register();
     // One at a time first: after a start each door has the graph's plans to make.
     for (let place = 0; place < PROCESSES; place += 1) await at(place, await register()).get('/agents/me');
-    expect(await outcomes(REQUESTS, (place) => at(place, caller).get('/agents/me'))).toEqual({ in: LIMIT, 429: REQUESTS - LIMIT });
+    expect(await outcomes(REQUESTS, (place) => at(place, caller).get('/agents/me'))).toEqual({
+      in: LIMIT,
+      429: REQUESTS - LIMIT,
+    });
     await clock.stop('1 minute');
     expect(await outcomes(LIMIT + 1, (place) => at(place, caller).get('/agents/me'))).toEqual({ in: LIMIT, 429: 1 });
   });
@@ -104,7 +125,11 @@ describe('admission at four processes', () => {
 
   test('of two hundred uses of one nonce one passes, and a process that was killed has not forgotten it', async () => {
     const caller = await register();
-    await owner.query('update auth.accounts set requests_per_minute = 1000000, requests_per_day = 1000000 where account_id = (select account_id from auth.api_keys where id = $1)', [await keyOf(caller)]);
+    await owner.query(
+      'update auth.accounts set requests_per_minute = 1000000, requests_per_day = 1000000 where account_id = (select ' +
+        'account_id from auth.api_keys where id = $1)',
+      [await keyOf(caller)],
+    );
     const nonce = { 'x-nonce': randomUUID() };
     const use = (place: number) => at(place, caller).post('/attribution', {}, nonce);
     expect(await outcomes(200, use)).toEqual({ 422: 1, 409: 199 });
@@ -115,17 +140,25 @@ describe('admission at four processes', () => {
 
   test(`a revoked key passes none of ${REQUESTS} requests, and its open sockets close at every process`, async () => {
     const caller = await register();
-    await owner.query('update auth.accounts set requests_per_minute = 1000000, requests_per_day = 1000000 where account_id = (select account_id from auth.api_keys where id = $1)', [await keyOf(caller)]);
+    await owner.query(
+      'update auth.accounts set requests_per_minute = 1000000, requests_per_day = 1000000 where account_id = (select ' +
+        'account_id from auth.api_keys where id = $1)',
+      [await keyOf(caller)],
+    );
     const ask = (place: number) => at(place, caller).get('/agents/me');
     // All connections are warm, and so is whatever anybody might remember.
     expect(await outcomes(100, ask)).toEqual({ in: 100 });
-    const sockets = await Promise.all(doors.map(async ({ root }) => {
-      const socket = new WebSocket(`${root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-      await once(socket, 'open');
-      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${caller.key!}` } }));
-      await once(socket, 'message');
-      return { closed: (once(socket, 'close') as Promise<[number]>).then(([code]) => ({ code, atMs: performance.now() })) };
-    }));
+    const sockets = await Promise.all(
+      doors.map(async ({ root }) => {
+        const socket = new WebSocket(`${root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+        await once(socket, 'open');
+        socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${caller.key!}` } }));
+        await once(socket, 'message');
+        return {
+          closed: (once(socket, 'close') as Promise<[number]>).then(([code]) => ({ code, atMs: performance.now() })),
+        };
+      }),
+    );
     await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [await keyOf(caller)]);
     const revokedAtMs = performance.now();
     expect(await outcomes(REQUESTS, ask)).toEqual({ 401: REQUESTS });

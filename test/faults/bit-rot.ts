@@ -11,9 +11,14 @@ import { testServices } from '../platform.ts';
  * does not fit. Sources have partitions, and so files, of their own: nobody else's rows are touched.
  */
 export async function spoilStoredRows(source: string): Promise<void> {
-  const clickhouse = connectClickHouse({ url: testServices().clickhouseUrl, database: 'liftgraph', logger: pino({ level: 'silent' }) });
+  const clickhouse = connectClickHouse({
+    url: testServices().clickhouseUrl,
+    database: 'liftgraph',
+    logger: pino({ level: 'silent' }),
+  });
   const parts = await clickhouse.rows(
-    `SELECT path FROM system.parts WHERE database = 'liftgraph' AND table = 'touchpoints' AND active AND partition LIKE concat('%', {source:String}, '%')`,
+    `SELECT path FROM system.parts WHERE database = 'liftgraph' AND table = 'touchpoints' AND active AND partition ` +
+      `LIKE concat('%', {source:String}, '%')`,
     z.object({ path: z.string() }),
     { params: { source: requireUuid('ds', source, 'data source') } },
   );
@@ -32,5 +37,10 @@ async function spoil(path: string): Promise<void> {
   const middle = Buffer.alloc(Math.min(64, size));
   const place = Math.floor((size - middle.length) / 2);
   await file.read(middle, 0, middle.length, place);
-  await file.write(middle.map((byte) => byte ^ 0xff), 0, middle.length, place);
+  await file.write(
+    middle.map((byte) => byte ^ 0xff),
+    0,
+    middle.length,
+    place,
+  );
 }

@@ -12,8 +12,8 @@ const REFRESHES = 3;
 
 /**
  * Customers who register, rotate their keys, log in, refresh their tokens, connect, upload and analyse, over and over,
- * whatever happens to the service. What was answered with a success goes into the ledger; what was not answered is asked
- * again: it may have happened or not.
+ * whatever happens to the service. What was answered with a success goes into the ledger; what was not answered is
+ * asked again: it may have happened or not.
  */
 export class Customers {
   readonly ledger: Ledger = [];
@@ -33,9 +33,11 @@ export class Customers {
 
   /** Lets this many act at once; resolves when each has finished its shop after {@link close}. */
   async act(count: number): Promise<void> {
-    await Promise.all(Array.from({ length: count }, async () => {
-      while (!this.#closing) await this.#keepShop();
-    }));
+    await Promise.all(
+      Array.from({ length: count }, async () => {
+        while (!this.#closing) await this.#keepShop();
+      }),
+    );
   }
 
   /** No new shops from now on. */
@@ -52,24 +54,55 @@ export class Customers {
 
   async #keepShop(): Promise<void> {
     // Another operator at each try: an answer that was lost may have been that of a registration.
-    const { body: agent } = await this.#insist(201, () => new Caller(this.#root, null).post('/agents/register', { name: 'fault-customer', operator_id: crypto.randomUUID() }));
-    const tenant: AcknowledgedTenant = { agentId: String(agent['agent_id']), key: String(agent['api_key']), rotations: [], sessions: [], sources: [] };
+    const { body: agent } = await this.#insist(201, () =>
+      new Caller(this.#root, null).post('/agents/register', {
+        name: 'fault-customer',
+        operator_id: crypto.randomUUID(),
+      }),
+    );
+    const tenant: AcknowledgedTenant = {
+      agentId: String(agent['agent_id']),
+      key: String(agent['api_key']),
+      rotations: [],
+      sessions: [],
+      sources: [],
+    };
     this.ledger.push(tenant);
     const caller = this.callerOf(await this.#rotateKey(tenant));
     await this.#keepSession(tenant);
 
-    const { body: connected } = await this.#insist(201, () => caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }));
-    const source: AcknowledgedSource = { id: String(connected['data_source_id']), touchpoints: 0, conversions: 0, analyses: [] };
+    const { body: connected } = await this.#insist(201, () =>
+      caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }),
+    );
+    const source: AcknowledgedSource = {
+      id: String(connected['data_source_id']),
+      touchpoints: 0,
+      conversions: 0,
+      analyses: [],
+    };
     tenant.sources.push(source);
 
     for (let file = 0; file < FILES; file += 1) {
-      const rows = shopRows({ users: 100 + Math.floor(900 * this.#random()), channels: 12, touches: 6, seed: (this.#files += 1) });
-      await this.#insist(202, () => caller.send('POST', `/data-sources/${source.id}/records`, rows.csv, { 'content-type': 'text/csv' }));
+      const rows = shopRows({
+        users: 100 + Math.floor(900 * this.#random()),
+        channels: 12,
+        touches: 6,
+        seed: (this.#files += 1),
+      });
+      await this.#insist(202, () =>
+        caller.send('POST', `/data-sources/${source.id}/records`, rows.csv, { 'content-type': 'text/csv' }),
+      );
       source.touchpoints += rows.touchpoints;
       source.conversions += rows.conversions;
     }
     for (let run = 0; run < ANALYSES; run += 1) {
-      const { body } = await this.#insist(200, () => caller.post('/attribution', { data_source_id: source.id, date_range: recentDays() }, { prefer: 'respond-async' }));
+      const { body } = await this.#insist(200, () =>
+        caller.post(
+          '/attribution',
+          { data_source_id: source.id, date_range: recentDays() },
+          { prefer: 'respond-async' },
+        ),
+      );
       source.analyses.push(String(body['id']));
     }
   }
@@ -83,14 +116,22 @@ export class Customers {
     return key;
   }
 
-  /** Logs in and refreshes. Where it is not known whether a token was used up, showing it again may end the session: then it logs in anew. */
+  /**
+   * Logs in and refreshes. Where it is not known whether a token was used up, showing it again may end the session:
+   * then it logs in anew.
+   */
   async #keepSession(tenant: AcknowledgedTenant): Promise<void> {
     const { agentId, sessions } = tenant;
-    const enter = async () => openedSession(agentId, await this.#insist(200, () => logIn(this.#root, agentId, tenant.key)));
+    const enter = async () =>
+      openedSession(agentId, await this.#insist(200, () => logIn(this.#root, agentId, tenant.key)));
     sessions.push(await enter());
-    for (let refreshes = 0; refreshes < REFRESHES; ) {
+    for (let refreshes = 0; refreshes < REFRESHES;) {
       const session = sessions.at(-1)!;
-      const answer = await this.#insist(200, () => refresh(this.#root, agentId, session.refreshToken), isRefusedRefresh);
+      const answer = await this.#insist(
+        200,
+        () => refresh(this.#root, agentId, session.refreshToken),
+        isRefusedRefresh,
+      );
       if (answer.status === 200) {
         noteRefresh(session, answer);
         refreshes += 1;
@@ -105,7 +146,11 @@ export class Customers {
    * Asks until the answer is this one, or one that tells that an earlier try, whose answer was lost, has happened.
    * @throws Error for an answer that a fault does not excuse
    */
-  async #insist(wanted: number, ask: () => Promise<Answer>, hasHappened: (answer: Answer) => boolean = () => false): Promise<Answer> {
+  async #insist(
+    wanted: number,
+    ask: () => Promise<Answer>,
+    hasHappened: (answer: Answer) => boolean = () => false,
+  ): Promise<Answer> {
     for (let wasLost = false; ; wasLost = true) {
       const answer = await ask().catch(noAnswer);
       if (answer?.status === wanted) {
@@ -113,7 +158,8 @@ export class Customers {
         return answer;
       }
       if (answer !== undefined && wasLost && hasHappened(answer)) return answer;
-      if (answer !== undefined && answer.status !== 503 && !isStillHeld(answer)) throw new Error(`answered with ${answer.status}: ${answer.text}`);
+      if (answer !== undefined && answer.status !== 503 && !isStillHeld(answer))
+        throw new Error(`answered with ${answer.status}: ${answer.text}`);
       await sleep(PAUSE_MS);
     }
   }
@@ -130,7 +176,10 @@ function isStillHeld({ status, body }: Answer): boolean {
   return status === 409 && (body['error']?.['type'] as unknown) === 'idempotency_in_progress';
 }
 
-/** The connection was refused, or broke before or within the answer: all that fetch throws is a TypeError of Node's own realm. */
+/**
+ * The connection was refused, or broke before or within the answer: all that fetch throws is a TypeError of Node's own
+ * realm.
+ */
 function noAnswer(error: unknown): undefined {
   if ((error as { name?: unknown }).name === 'TypeError') return undefined;
   throw error;

@@ -26,7 +26,13 @@ export class DataFolder {
 
   /** Says one statement past row level security, as only somebody with the files could. */
   async sql<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const client = new Client({ host: '127.0.0.1', port: Number(this.#postmaster()[3]), user: 'postgres', password: this.#record().superuserPassword, database: 'liftgraph' });
+    const client = new Client({
+      host: '127.0.0.1',
+      port: Number(this.#postmaster()[3]),
+      user: 'postgres',
+      password: this.#record().superuserPassword,
+      database: 'liftgraph',
+    });
     await client.connect();
     try {
       return (await client.query(text, [...values])).rows as Row[];

@@ -63,7 +63,12 @@ describe('PostgreSQL killed with -9 under requests', () => {
     for (const { answer } of refused) {
       expect(answer.status).toBe(503);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(answer.body['error']).toMatchObject({ type: 'service_unavailable', message: expect.any(String), request_id: expect.any(String), doc_url: expect.any(String) });
+      expect(answer.body['error']).toMatchObject({
+        type: 'service_unavailable',
+        message: expect.any(String),
+        request_id: expect.any(String),
+        doc_url: expect.any(String),
+      });
       expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|\b57P\d\d\b|127\.0\.0\.1:\d+ |select |at .*\.ts/);
     }
     expect(Math.max(...answers.map(({ elapsedMs }) => elapsedMs))).toBeLessThan(ANSWER_MS);
@@ -74,12 +79,19 @@ describe('PostgreSQL killed with -9 under requests', () => {
     const stream = await streamAnalysis(caller, source);
     const { data } = await stream.next('progress');
     const id = String(data['id']);
-    const socket = createClient({ url: `${service.root.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, connectionParams: { authorization: `Bearer ${caller.key}` } });
+    const socket = createClient({
+      url: `${service.root.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: `Bearer ${caller.key}` },
+    });
     const heard = Promise.withResolvers<void>();
     const subscribed = (async () => {
       const events: Json[] = [];
       const query = `subscription($id: ID!) { attributionProgress(id: $id) { sequence kind } }`;
-      for await (const { data: event, errors } of socket.iterate<{ attributionProgress: Json }>({ query, variables: { id } })) {
+      for await (const { data: event, errors } of socket.iterate<{ attributionProgress: Json }>({
+        query,
+        variables: { id },
+      })) {
         expect(errors).toBeUndefined();
         events.push(event!.attributionProgress);
         heard.resolve();

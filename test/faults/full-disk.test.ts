@@ -32,13 +32,17 @@ describe('a start on a disk that is nearly full', () => {
     const { bavail, bsize } = await statfs(folder.path);
     service = await Service.start({ env: { ...env, DISK_RESERVE_BYTES: String(2 * bavail * bsize) } });
     const line = service.log().find(({ msg }) => msg.startsWith('the disk of'))!;
-    expect(line.msg).toMatch(/is nearly full: [\d,]+ MiB are free and [\d,]+ MiB are kept in reserve\. .*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES/);
+    expect(line.msg).toMatch(
+      /is nearly full: [\d,]+ MiB are free and [\d,]+ MiB are kept in reserve\. .*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES/,
+    );
     expect(line['folder']).toBe(folder.path);
     await service.printed(/The disk is nearly full: nothing more is stored/);
     const caller = new Caller(service.root, before.key);
     expect((await fetch(`${service.root}/readyz`)).status).toBe(503);
     expect((await fetch(`${service.root}/healthz`)).status).toBe(200);
-    const refused = await caller.send('POST', `/data-sources/${source}/records`, rows.csv, { 'content-type': 'text/csv' });
+    const refused = await caller.send('POST', `/data-sources/${source}/records`, rows.csv, {
+      'content-type': 'text/csv',
+    });
     expect([refused.status, refused.body['error']!['code']]).toEqual([503, 'disk_nearly_full']);
     expect((await caller.get(`/attribution/${String(id)}`)).status).toBe(200);
     expect(await stored(caller, source)).toEqual(records);

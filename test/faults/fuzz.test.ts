@@ -20,13 +20,16 @@ const CHUNK = 1_000;
 /** Enough to keep the service busy; more would wait for the database's connections, and measure that. */
 const AT_A_TIME = 8;
 const HANG_MS = 5_000;
-/** So many requests fill the caches; from then on the service may keep no more than a little more, however long the run. */
+/**
+ * So many requests fill the caches; from then on the service may keep no more than a little more, however long the run.
+ */
 const WARM = 10_000;
 const GROWTH = { liveMib: 6, nativeMib: 80 };
 /** Garbage included, which V8 lets grow to a multiple of what it found alive. */
 const RESIDENT_MIB = 1_280;
 /** What never belongs into an answer: frames of a stack, our files, the words of the databases. */
-const LEAK = /node_modules|\.[mc]?[jt]s:\d+|\n\s+at \S+ \(|syntax error at or near|violates \S+ constraint|relation "\w|DB::Exception|DriverException|\/tmp\/|ECONNREFUSED|\[object Object\]/;
+const LEAK =
+  /node_modules|\.[mc]?[jt]s:\d+|\n\s+at \S+ \(|syntax error at or near|violates \S+ constraint|relation "\w|DB::Exception|DriverException|\/tmp\/|ECONNREFUSED|\[object Object\]/;
 
 /** Statuses that come up often enough for the length of the run. */
 const EXPECTED = [200, 201, 204, 400, 401, 404, 405, 409, 415, 422, ...sized({ short: [], long: [202] })];
@@ -46,7 +49,10 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
   let service: Service;
 
   beforeAll(async () => {
-    service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...UNLIMITED }, nodeOptions: INSPECTABLE });
+    service = await Service.start({
+      env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...UNLIMITED },
+      nodeOptions: INSPECTABLE,
+    });
   });
   afterAll(async () => {
     agent.destroy();
@@ -58,15 +64,31 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
     new Promise((resolve, reject) => {
       const startedMs = performance.now();
       const { method, path, headers, body } = request;
-      const sent = httpRequest(service.root, { method, path, agent, headers: { ...headers, ...(body === null ? {} : { 'content-length': body.length }) }, timeout: HANG_MS }, (response) => {
-        const chunks: Buffer[] = [];
-        const answer = (): void => resolve({ status: response.statusCode!, headers: response.headers, text: Buffer.concat(chunks).toString(), elapsedMs: performance.now() - startedMs });
-        // What happens has no end, and is answered once it begins.
-        const isEndless = response.statusCode === 200 && path.startsWith('/v1/events');
-        response.on('data', (chunk: Buffer) => (chunks.push(chunk), isEndless && (answer(), response.destroy())));
-        response.on('end', answer);
-        response.on('error', reject);
-      });
+      const sent = httpRequest(
+        service.root,
+        {
+          method,
+          path,
+          agent,
+          headers: { ...headers, ...(body === null ? {} : { 'content-length': body.length }) },
+          timeout: HANG_MS,
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          const answer = (): void =>
+            resolve({
+              status: response.statusCode!,
+              headers: response.headers,
+              text: Buffer.concat(chunks).toString(),
+              elapsedMs: performance.now() - startedMs,
+            });
+          // What happens has no end, and is answered once it begins.
+          const isEndless = response.statusCode === 200 && path.startsWith('/v1/events');
+          response.on('data', (chunk: Buffer) => (chunks.push(chunk), isEndless && (answer(), response.destroy())));
+          response.on('end', answer);
+          response.on('error', reject);
+        },
+      );
       sent.on('timeout', () => sent.destroy(new Error(`no answer in ${HANG_MS} ms`)));
       sent.on('error', reject);
       sent.end(body ?? undefined);
@@ -75,7 +97,15 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
   test('none fails the service, every refusal has the structure, nothing is undeclared, leaked or slow, and memory stays', async () => {
     const own = await fillAccount(service.root);
     const other = await Caller.register(service.root);
-    const world = { keys: [own.caller.key!, other.key!], ids: Object.fromEntries(['data-sources', 'attribution', 'experiments', 'agents'].map((collection) => [collection, [own.idFor(collection)]])) };
+    const world = {
+      keys: [own.caller.key!, other.key!],
+      ids: Object.fromEntries(
+        ['data-sources', 'attribution', 'experiments', 'agents'].map((collection) => [
+          collection,
+          [own.idFor(collection)],
+        ]),
+      ),
+    };
     const arbitrary = requests(world);
     const faults: string[] = [];
     const statuses = new Map<number, number>();
@@ -88,11 +118,18 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
       const worker = async (): Promise<void> => {
         while (next < chunk.length) {
           const request = chunk[next++]!;
-          const fault = await send(request).then((answer) => {
-            statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-            return faultOf(request, answer);
-          }, (error: unknown) => String(error));
-          if (fault !== null) faults.push(`${fault}: ${request.method} ${request.path.slice(0, 200)} ${JSON.stringify(request.headers).slice(0, 300)} ${String(request.body ?? '').slice(0, 300)}`);
+          const fault = await send(request).then(
+            (answer) => {
+              statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+              return faultOf(request, answer);
+            },
+            (error: unknown) => String(error),
+          );
+          if (fault !== null)
+            faults.push(
+              `${fault}: ${request.method} ${request.path.slice(0, 200)} ` +
+                `${JSON.stringify(request.headers).slice(0, 300)} ${String(request.body ?? '').slice(0, 300)}`,
+            );
         }
       };
       await Promise.all(Array.from({ length: AT_A_TIME }, worker));
@@ -100,7 +137,12 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
       if (done + CHUNK === WARM) kept.push(await memoryKept(service));
     }
     kept.push(await memoryKept(service));
-    process.stdout.write(`${[...statuses].toSorted(([one], [two]) => one - two).map(([status, count]) => `${status}: ${count}`).join(', ')}; kept ${JSON.stringify(kept.map(rounded))}, resident ${residentMib.join(' ')} MiB\n`);
+    process.stdout.write(
+      `${[...statuses]
+        .toSorted(([one], [two]) => one - two)
+        .map(([status, count]) => `${status}: ${count}`)
+        .join(', ')}; kept ${JSON.stringify(kept.map(rounded))}, resident ${residentMib.join(' ')} MiB\n`,
+    );
 
     expect(faults).toEqual([]);
     expect(service.log().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
@@ -120,9 +162,16 @@ function faultOf(request: FuzzRequest, answer: FuzzAnswer): string | null {
   if (status >= 500) return `${status} ${text.slice(0, 300)}`;
   if (elapsedMs > HANG_MS) return `took ${elapsedMs} ms`;
   if (!isDeclared(request, status)) return `${status} is not declared (${text.slice(0, 200)})`;
-  if (status >= 400 && request.method !== 'HEAD' && !hasStructure(request, answer)) return `${status} without the Error structure: ${text.slice(0, 200)}`;
+  if (status >= 400 && request.method !== 'HEAD' && !hasStructure(request, answer))
+    return `${status} without the Error structure: ${text.slice(0, 200)}`;
   const [leak] = LEAK.exec(text) ?? [];
-  if (leak !== undefined && headers['content-type']?.includes('html') !== true && !request.path.startsWith('/docs') && !`${unescaped(request.path)}${String(request.body)}`.includes(leak.trim())) return `leaks ${leak}`;
+  if (
+    leak !== undefined &&
+    headers['content-type']?.includes('html') !== true &&
+    !request.path.startsWith('/docs') &&
+    !`${unescaped(request.path)}${String(request.body)}`.includes(leak.trim())
+  )
+    return `leaks ${leak}`;
   return null;
 }
 
@@ -141,7 +190,11 @@ function isDeclared({ method, path }: FuzzRequest, status: number): boolean {
   // An unsupported version is told before the address is looked at.
   if (route.operation === null) return [400, route.allow.length > 0 ? 405 : 404].includes(status);
   const segments = pathname.slice('/v1'.length).split('/');
-  const template = pathsOf(route.operation).find((each) => each.split('/').length === segments.length && each.split('/').every((part, index) => part.startsWith('{') || part === segments[index]))!;
+  const template = pathsOf(route.operation).find(
+    (each) =>
+      each.split('/').length === segments.length &&
+      each.split('/').every((part, index) => part.startsWith('{') || part === segments[index]),
+  )!;
   return DECLARED.get(`${method === 'HEAD' ? 'GET' : method} ${template}`)!.has(status);
 }
 
@@ -149,7 +202,12 @@ function hasStructure({ path, headers: sent }: FuzzRequest, { headers, text, sta
   try {
     const body: unknown = JSON.parse(text);
     // Stock OAuth clients send forms, and read errors as RFC 6749 §5.2 has them.
-    if (path.startsWith('/v1/oauth/') && sent['content-type']?.includes('form') === true && typeof (body as { error?: unknown }).error === 'string') return true;
+    if (
+      path.startsWith('/v1/oauth/') &&
+      sent['content-type']?.includes('form') === true &&
+      typeof (body as { error?: unknown }).error === 'string'
+    )
+      return true;
     if (path.startsWith('/graphql')) return Array.isArray((body as { errors?: unknown }).errors);
     if (headers['svc-api-version'] === undefined || headers['cache-control'] !== 'no-store') return false;
     if (headers['content-type'] === 'application/problem+json') return problemBody.parse(body).status === status;
@@ -164,5 +222,9 @@ function residentMibOf(pid: number): number {
 }
 
 function rounded(memory: Memory): Memory {
-  return { liveMib: Math.round(memory.liveMib), nativeMib: Math.round(memory.nativeMib), residentMib: Math.round(memory.residentMib) };
+  return {
+    liveMib: Math.round(memory.liveMib),
+    nativeMib: Math.round(memory.nativeMib),
+    residentMib: Math.round(memory.residentMib),
+  };
 }

@@ -44,7 +44,11 @@ describe('SIGTERM under load', () => {
     const slow = new SlowUpload(service.root, caller, emptySource);
     await slow.send(SMALL.csv.slice(0, 1_000));
     const stream = await streamAnalysis(caller, source);
-    const waiting = caller.post('/attribution', { data_source_id: source, date_range: recentDays() }, { prefer: 'wait=60' });
+    const waiting = caller.post(
+      '/attribution',
+      { data_source_id: source, date_range: recentDays() },
+      { prefer: 'wait=60' },
+    );
     await stream.next('channel_result');
     const family = service.tree();
     expect(family.length).toBeGreaterThan(4);
@@ -54,19 +58,24 @@ describe('SIGTERM under load', () => {
     const clients = Array.from({ length: CLIENTS }, async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       let answered = 0;
-      for (; !lookElsewhere.signal.aborted; answered += 1) expect(await statusOf(`${service.root}/v1/data-sources`, agent, caller)).toBe(200);
+      for (; !lookElsewhere.signal.aborted; answered += 1)
+        expect(await statusOf(`${service.root}/v1/data-sources`, agent, caller)).toBe(200);
       agent.destroy();
       return answered;
     });
     const startedMs = performance.now();
     const ended = service.stop('SIGTERM');
     const probe = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let status = 200; status === 200; await sleep(PROBE_MS)) status = await statusOf(`${service.root}/readyz`, probe);
+    for (let status = 200; status === 200; await sleep(PROBE_MS))
+      status = await statusOf(`${service.root}/readyz`, probe);
     lookElsewhere.abort();
     probe.destroy();
 
     for (const answered of await Promise.all(clients)) expect(answered).toBeGreaterThan(0);
-    expect(await slow.finish(SMALL.csv.slice(1_000))).toMatchObject({ status: 202, body: { accepted: SMALL.touchpoints + SMALL.conversions } });
+    expect(await slow.finish(SMALL.csv.slice(1_000))).toMatchObject({
+      status: 202,
+      body: { accepted: SMALL.touchpoints + SMALL.conversions },
+    });
     const accepted = await waiting;
     expect(accepted.status).toBe(200);
     await stream.ended;
@@ -78,7 +87,10 @@ describe('SIGTERM under load', () => {
 
     service = await Service.start({ env, program: 'launcher' });
     const again = new Caller(service.root, caller.key);
-    expect(await stored(again, emptySource)).toEqual({ touchpoints: SMALL.touchpoints, conversions: SMALL.conversions });
+    expect(await stored(again, emptySource)).toEqual({
+      touchpoints: SMALL.touchpoints,
+      conversions: SMALL.conversions,
+    });
     for (const id of [String(stream.events[0]!.data['id']), String(accepted.body['id'])]) {
       const resumed = await again.open('GET', `/attribution/${id}/stream`);
       expect(await resumed.text()).toContain('event: result\n');
@@ -86,20 +98,23 @@ describe('SIGTERM under load', () => {
     }
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s: no client that asks without a pause loses a request', async (signal) => {
-    if (service.isOver) service = await Service.start({ env, program: 'launcher' });
-    const headers = { Authorization: `Bearer ${caller.key}` };
-    const newClient = () => new KeepAliveClient(service.root, '/v1/data-sources', headers);
-    const clients = Array.from({ length: 2 * CLIENTS }, newClient);
-    const refused = Promise.all(clients.map((client) => client.untilRefused()));
-    while (clients.some(({ statuses }) => statuses.length < 3)) await sleep(PROBE_MS);
-    const startedMs = performance.now();
-    expect((await service.stop(signal)).code).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(STOP_MS);
-    await refused;
-    expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
-    expect(new Set(clients.flatMap(({ statuses }) => statuses))).toEqual(new Set([200]));
-  });
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s: no client that asks without a pause loses a request',
+    async (signal) => {
+      if (service.isOver) service = await Service.start({ env, program: 'launcher' });
+      const headers = { Authorization: `Bearer ${caller.key}` };
+      const newClient = () => new KeepAliveClient(service.root, '/v1/data-sources', headers);
+      const clients = Array.from({ length: 2 * CLIENTS }, newClient);
+      const refused = Promise.all(clients.map((client) => client.untilRefused()));
+      while (clients.some(({ statuses }) => statuses.length < 3)) await sleep(PROBE_MS);
+      const startedMs = performance.now();
+      expect((await service.stop(signal)).code).toBe(0);
+      expect(performance.now() - startedMs).toBeLessThan(STOP_MS);
+      await refused;
+      expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
+      expect(new Set(clients.flatMap(({ statuses }) => statuses))).toEqual(new Set([200]));
+    },
+  );
 });
 
 async function statusOf(url: string, agent: Agent, caller?: Caller): Promise<number> {

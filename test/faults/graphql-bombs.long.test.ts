@@ -37,11 +37,23 @@ describe('operations made to hurt', () => {
   });
 
   const throwBomb = (bomb: Bomb): Promise<Response> =>
-    fetch(`${service.root}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json', authorization: `Bearer ${caller.key}` }, body: bomb.body });
+    fetch(`${service.root}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+        authorization: `Bearer ${caller.key}`,
+      },
+      body: bomb.body,
+    });
 
   const neighbour = async (): Promise<number> => {
     const startedMs = performance.now();
-    const response = await fetch(`${service.root}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${caller.key}` }, body: JSON.stringify({ query: '{ me { id name tier } }' }) });
+    const response = await fetch(`${service.root}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${caller.key}` },
+      body: JSON.stringify({ query: '{ me { id name tier } }' }),
+    });
     expect(await response.json()).not.toHaveProperty('errors');
     return performance.now() - startedMs;
   };
@@ -72,11 +84,16 @@ describe('operations made to hurt', () => {
         const answer = await ask(socket, JSON.parse(bomb.body) as object);
         fastestMs = Math.min(fastestMs, performance.now() - startedMs);
         isOpen = !/^closed with 44(00|29)$/.test(answer.type);
-        const isRefused = !isOpen || answer.type === 'error' || (answer.payload as { errors?: unknown }).errors !== undefined;
+        const isRefused =
+          !isOpen || answer.type === 'error' || (answer.payload as { errors?: unknown }).errors !== undefined;
         expect({ bomb: bomb.name, isRefused }).toEqual({ bomb: bomb.name, isRefused: true });
       }
       expect({ bomb: bomb.name, inTime: fastestMs < REFUSED_MS, fastestMs }).toMatchObject({ inTime: true });
-      if (isOpen) expect(await ask(socket, { query: '{ me { id } }' })).toMatchObject({ type: 'next', payload: { data: { me: {} } } });
+      if (isOpen)
+        expect(await ask(socket, { query: '{ me { id } }' })).toMatchObject({
+          type: 'next',
+          payload: { data: { me: {} } },
+        });
       socket.terminate();
     }
   });
@@ -91,13 +108,17 @@ describe('operations made to hurt', () => {
       let isOver = false;
       const beforeMib = residentMib(service.pid);
       const attack = isAttack ? bombard(() => isOver) : Promise.resolve();
-      for (const endMs = performance.now() + ROUND_MS; performance.now() < endMs; await sleep(5)) (isAttack ? attacked : quiet).push(await neighbour());
+      for (const endMs = performance.now() + ROUND_MS; performance.now() < endMs; await sleep(5))
+        (isAttack ? attacked : quiet).push(await neighbour());
       isOver = true;
       await attack;
       grownMib[isAttack ? 'attacked' : 'quiet'] += residentMib(service.pid) - beforeMib;
     }
     const byBombsMib = grownMib.attacked - grownMib.quiet;
-    process.stdout.write(`neighbours: p95 ${p95(quiet).toFixed(1)} ms alone (${quiet.length}), ${p95(attacked).toFixed(1)} ms beside bombs (${attacked.length}); memory ${grownMib.quiet} MiB more alone, ${grownMib.attacked} beside bombs\n`);
+    process.stdout.write(
+      `neighbours: p95 ${p95(quiet).toFixed(1)} ms alone (${quiet.length}), ${p95(attacked).toFixed(1)} ms beside ` +
+        `bombs (${attacked.length}); memory ${grownMib.quiet} MiB more alone, ${grownMib.attacked} beside bombs\n`,
+    );
     expect(byBombsMib).toBeLessThan(GROWTH_MIB);
     expect(p95(attacked) / p95(quiet)).toBeLessThan(SLOWER_AT_MOST);
   });

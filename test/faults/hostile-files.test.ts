@@ -15,7 +15,12 @@ import { UNLIMITED } from './unlimited.ts';
  * `HOSTILE_CASES=2000 npm test test/faults/hostile-files` goes on for half an hour. `HOSTILE_SEED` makes other cases;
  * `HOSTILE_FORMAT=parquet` with `HOSTILE_CASE=117` sends one again.
  */
-const { HOSTILE_CASES = sized({ short: '10', long: '60' }), HOSTILE_SEED = '380154', HOSTILE_FORMAT, HOSTILE_CASE } = process.env;
+const {
+  HOSTILE_CASES = sized({ short: '10', long: '60' }),
+  HOSTILE_SEED = '380154',
+  HOSTILE_FORMAT,
+  HOSTILE_CASE,
+} = process.env;
 const CASES = Number(HOSTILE_CASES);
 const SEED = Number(HOSTILE_SEED);
 const ONLY = HOSTILE_CASE === undefined ? undefined : Number(HOSTILE_CASE);
@@ -103,13 +108,11 @@ describe(`hostile files, seed ${SEED}`, () => {
     const source = await connectSource(caller);
     await upload(caller, source, SHOP);
     const [day] = recentDays();
-    const rows = Array.from(
-      { length: orders },
-      (_, row) =>
-        [
-          `rich${row},${day}T09:00:00Z,channel-1,spring,0.10,0,\n`,
-          `rich${row},${day}T10:00:00Z,channel-1,spring,0,1,${revenue}\n`,
-        ].join(''),
+    const rows = Array.from({ length: orders }, (_, row) =>
+      [
+        `rich${row},${day}T09:00:00Z,channel-1,spring,0.10,0,\n`,
+        `rich${row},${day}T10:00:00Z,channel-1,spring,0,1,${revenue}\n`,
+      ].join(''),
     );
     expect(
       (

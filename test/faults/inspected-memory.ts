@@ -8,7 +8,11 @@ export const INSPECTABLE: readonly string[] = ['--inspect=127.0.0.1:0'];
 
 /** What a process holds, in bytes: the members of Node's `process.memoryUsage()`. */
 const memoryUsage = z.object({ rss: z.number(), heapTotal: z.number(), heapUsed: z.number(), external: z.number() });
-const answer = z.object({ id: z.number(), result: z.object({ result: z.object({ value: z.unknown() }).optional() }).optional(), error: z.object({ message: z.string() }).optional() });
+const answer = z.object({
+  id: z.number(),
+  result: z.object({ result: z.object({ value: z.unknown() }).optional() }).optional(),
+  error: z.object({ message: z.string() }).optional(),
+});
 
 export interface Memory {
   /** Objects that something refers to, and the buffers behind them. */
@@ -32,7 +36,9 @@ export async function memoryKept(service: Service): Promise<Memory> {
     // Twice: what only finalizers of the first still held goes with the second.
     await ask(socket, 1, 'HeapProfiler.collectGarbage');
     await ask(socket, 2, 'HeapProfiler.collectGarbage');
-    const { rss, heapTotal, heapUsed, external } = memoryUsage.parse(await ask(socket, 3, 'Runtime.evaluate', { expression: 'process.memoryUsage()', returnByValue: true }));
+    const { rss, heapTotal, heapUsed, external } = memoryUsage.parse(
+      await ask(socket, 3, 'Runtime.evaluate', { expression: 'process.memoryUsage()', returnByValue: true }),
+    );
     return { liveMib: mib(heapUsed + external), nativeMib: mib(rss - heapTotal), residentMib: mib(rss) };
   } finally {
     socket.terminate();
@@ -40,12 +46,18 @@ export async function memoryKept(service: Service): Promise<Memory> {
 }
 
 /** One command of the Chrome DevTools Protocol, and the value it results in. */
-async function ask(socket: WebSocket, id: number, method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+async function ask(
+  socket: WebSocket,
+  id: number,
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<unknown> {
   const answered = once(socket, 'message') as Promise<[Buffer]>;
   socket.send(JSON.stringify({ id, method, params }));
   const [message] = await answered;
   const { id: answeredId, result, error } = answer.parse(JSON.parse(message.toString()));
-  if (error !== undefined || answeredId !== id) throw new Error(`${method}: ${error?.message ?? `answered ${answeredId}`}`);
+  if (error !== undefined || answeredId !== id)
+    throw new Error(`${method}: ${error?.message ?? `answered ${answeredId}`}`);
   return result?.result?.value;
 }
 

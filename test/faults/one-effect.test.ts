@@ -11,7 +11,11 @@ const PAUSE_MS = 100;
 const FAULTS = ['killed before its commit', 'killed behind its commit', 'frozen past its lease'] as const;
 type Fault = (typeof FAULTS)[number];
 /** A connection is one message: whoever is to be late with it has to be frozen before he sends it. */
-const POINT_OF: Readonly<Record<Fault, Point>> = { 'killed before its commit': 'effect', 'killed behind its commit': 'answer', 'frozen past its lease': 'claim' };
+const POINT_OF: Readonly<Record<Fault, Point>> = {
+  'killed before its commit': 'effect',
+  'killed behind its commit': 'answer',
+  'frozen past its lease': 'claim',
+};
 
 interface Outcome {
   readonly status: number;
@@ -44,12 +48,18 @@ async function insist(root: string, name: string): Promise<Outcome> {
   for (;;) {
     const response = await fetch(`${at}/v1/data-sources/connect`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-nonce': randomUUID(), 'svc-idempotency-key': name },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'x-nonce': randomUUID(),
+        'svc-idempotency-key': name,
+      },
       body: JSON.stringify({ type: 'csv_upload', name, credentials: {} }),
     }).catch(() => undefined);
     const text = await response?.text().catch(() => undefined);
     if (response === undefined || text === undefined) at = instances.other.root;
-    else if (response.status !== 503 && !text.includes('idempotency_in_progress')) return { status: response.status, text, isReplay: response.headers.get('svc-idempotent-replayed') === 'true' };
+    else if (response.status !== 503 && !text.includes('idempotency_in_progress'))
+      return { status: response.status, text, isReplay: response.headers.get('svc-idempotent-replayed') === 'true' };
     await sleep(PAUSE_MS);
   }
 }
@@ -85,7 +95,10 @@ async function round(fault: Fault | null): Promise<Verdict> {
   askOthers();
   const outcomes = await Promise.all(asked);
   if (instances.one.isOver) await instances.restart();
-  const { rows } = await instances.owner.query<{ n: string }>('select count(*) as n from attribution.data_sources where name = $1', [name]);
+  const { rows } = await instances.owner.query<{ n: string }>(
+    'select count(*) as n from attribution.data_sources where name = $1',
+    [name],
+  );
   return {
     effects: Number(rows[0]!.n),
     statuses: [...new Set(outcomes.map(({ status }) => status))],
@@ -104,7 +117,9 @@ test(`${REQUESTS} requests under one key have one effect and one answer, whateve
 describe('the checker sees', () => {
   let sound: string;
   beforeAll(async () => {
-    const { rows } = await instances.owner.query<{ definition: string }>(`select pg_get_functiondef('idempotency.settle'::regproc) as definition`);
+    const { rows } = await instances.owner.query<{ definition: string }>(
+      `select pg_get_functiondef('idempotency.settle'::regproc) as definition`,
+    );
     sound = rows[0]!.definition;
   });
   afterEach(() => instances.owner.query(sound));
@@ -115,7 +130,9 @@ describe('the checker sees', () => {
   }, 120_000);
 
   test('an attempt that is not fenced', async () => {
-    await instances.owner.query(sound.replace(/ and attempt_id = in_attempt and answer is null/, '').replace('return found;', 'return true;'));
+    await instances.owner.query(
+      sound.replace(/ and attempt_id = in_attempt and answer is null/, '').replace('return found;', 'return true;'),
+    );
     expect((await round('frozen past its lease')).effects).toBe(2);
   }, 120_000);
 

@@ -47,7 +47,12 @@ function fromProc(pid: string): Running | undefined {
     const end = stat.lastIndexOf(')');
     const fields = stat.slice(end + 2).split(' ');
     if (fields[0] === 'Z') return undefined;
-    return { pid: Number(pid), parent: Number(fields[1]), started: fields[19]!, name: stat.slice(stat.indexOf('(') + 1, end) };
+    return {
+      pid: Number(pid),
+      parent: Number(fields[1]),
+      started: fields[19]!,
+      name: stat.slice(stat.indexOf('(') + 1, end),
+    };
   } catch (error) {
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
@@ -55,6 +60,19 @@ function fromProc(pid: string): Running | undefined {
 }
 
 function fromPs(): Running[] {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,lstart=,comm='], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } }).trim().split('\n');
-  return lines.map((line) => line.trim().split(/\s+/)).filter((fields) => !fields[2]!.startsWith('Z')).map(([pid, parent, , ...rest]) => ({ pid: Number(pid), parent: Number(parent), started: rest.slice(0, 5).join(' '), name: rest.slice(5).join(' ') }));
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,lstart=,comm='], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+  })
+    .trim()
+    .split('\n');
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => !fields[2]!.startsWith('Z'))
+    .map(([pid, parent, , ...rest]) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      started: rest.slice(0, 5).join(' '),
+      name: rest.slice(5).join(' '),
+    }));
 }

@@ -62,8 +62,10 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
   /** Refresh tokens that were used up for anything else than one pair. */
   const halfRefreshes = () =>
     folder.sql(
-      `select parent.id from auth.tokens parent left join auth.tokens child on child.parent_id = parent.id where parent.use = 'refresh'
-       group by parent.id having array_agg(child.use order by child.use) is distinct from case when parent.used_at is null then array[null] else array['access', 'refresh'] end`,
+      `select parent.id from auth.tokens parent left join auth.tokens child on child.parent_id = parent.id
+        where parent.use = 'refresh'
+       group by parent.id having array_agg(child.use order by child.use) is distinct from case
+         when parent.used_at is null then array[null] else array['access', 'refresh'] end`,
     );
 
   describe('the checks find a planted fault:', () => {
@@ -74,12 +76,18 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     let bystander: Ledger;
     beforeEach(async () => {
       // Kills may have made analyses fail, which is a proper end: faults are planted in those that have figures.
-      const completed = new Set((await folder.sql<{ id: string }>(`select id from attribution.attributions where result is not null`, [])).map(({ id }) => id));
+      const completed = new Set(
+        (await folder.sql<{ id: string }>(`select id from attribution.attributions where result is not null`, [])).map(
+          ({ id }) => id,
+        ),
+      );
       const hasFigures = (id: string) => completed.has(uuidOf(id));
-      const figuresOf = ({ sources }: AcknowledgedTenant) => sources.flatMap(({ analyses }) => analyses).filter(hasFigures).length;
+      const figuresOf = ({ sources }: AcknowledgedTenant) =>
+        sources.flatMap(({ analyses }) => analyses).filter(hasFigures).length;
       const byFigures = structuredClone(customers.ledger).toSorted((one, other) => figuresOf(other) - figuresOf(one));
       [ledger, bystander] = [byFigures.slice(0, 1), byFigures.slice(1, 2)];
-      if (figuresOf(ledger[0]!) === 0) throw new Error('every analysis failed: there are no figures to plant a fault in');
+      if (figuresOf(ledger[0]!) === 0)
+        throw new Error('every analysis failed: there are no figures to plant a fault in');
       source().analyses.sort((one, other) => Number(hasFigures(other)) - Number(hasFigures(one)));
     });
     const source = () => ledger[0]!.sources[0]!;
@@ -92,9 +100,18 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
 
     test('an analysis that nobody finished', async () => {
       const id = source().analyses[0]!;
-      const [saved] = await folder.sql<{ completed_at: string }>(`update attribution.attributions set status = 'processing' where id = $1 returning completed_at`, [uuidOf(id)]);
+      const [saved] = await folder.sql<{ completed_at: string }>(
+        `update attribution.attributions set status = 'processing' where id = $1 returning completed_at`,
+        [uuidOf(id)],
+      );
       expect(saved).toBeDefined();
-      await folder.sql(`update attribution.attribution_progress set event = '{"kind":"ERROR","failure":{"code":"internal","message":"planted"}}' where attribution_id = $1 and event ->> 'kind' = 'RESULT'`, [uuidOf(id)]);
+      await folder.sql(
+        `update attribution.attribution_progress set event = ` +
+          `'{"kind":"ERROR","failure":{"code":"internal","message":"planted"}}' where attribution_id = $1 and event ` +
+          `->> 'kind' ` +
+          `= 'RESULT'`,
+        [uuidOf(id)],
+      );
       expect(await broken()).toEqual([`${id} is left processing`]);
       await folder.sql(`update attribution.attributions set status = 'completed' where id = $1`, [uuidOf(id)]);
     });
@@ -102,23 +119,35 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     test('an end that was told twice', async () => {
       const id = source().analyses[1]!;
       await folder.sql(
-        `insert into attribution.attribution_progress select (jsonb_populate_record(p, jsonb_build_object('sequence', sequence + 1))).* from attribution.attribution_progress p
+        `insert into attribution.attribution_progress
+          select (jsonb_populate_record(p, jsonb_build_object('sequence', sequence + 1))).*
+            from attribution.attribution_progress p
          where attribution_id = $1 and event ->> 'kind' in ('RESULT', 'ERROR')`,
         [uuidOf(id)],
       );
       expect(await broken()).toEqual([`${id} has 2 last events`]);
-      await folder.sql(`delete from attribution.attribution_progress where attribution_id = $1 and sequence = (select max(sequence) from attribution.attribution_progress where attribution_id = $1)`, [uuidOf(id)]);
+      await folder.sql(
+        `delete from attribution.attribution_progress where attribution_id = $1 and sequence = (select max(sequence) ` +
+          `from attribution.attribution_progress where attribution_id = $1)`,
+        [uuidOf(id)],
+      );
     });
 
     test('an event that was lost', async () => {
       const id = source().analyses[1]!;
-      await folder.sql(`delete from attribution.attribution_progress where attribution_id = $1 and sequence = 2`, [uuidOf(id)]);
+      await folder.sql(`delete from attribution.attribution_progress where attribution_id = $1 and sequence = 2`, [
+        uuidOf(id),
+      ]);
       expect(await broken()).toEqual([`${id} has gaps among its events`]);
     });
 
     test('figures that changed', async () => {
       const id = source().analyses[0]!;
-      await folder.sql(`update attribution.attributions set result = jsonb_set(result, '{diagnostics,runDigest}', '"sha256:planted"') where id = $1`, [uuidOf(id)]);
+      await folder.sql(
+        `update attribution.attributions set result = jsonb_set(result, '{diagnostics,runDigest}', ` +
+          `'"sha256:planted"') where id = $1`,
+        [uuidOf(id)],
+      );
       expect(await broken()).toContain(`${id} has other figures than an undisturbed run`);
     });
 
@@ -126,7 +155,9 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
       // Its sources are none of this test's business.
       ledger[0]!.sources.length = 0;
       const { agentId, key, sessions } = ledger[0]!;
-      const family = `(select id from auth.tokens where family_id = (select family_id from auth.tokens order by created_at desc limit 1))`;
+      const family =
+        `(select id from auth.tokens where family_id = (select family_id from auth.tokens order by ` +
+        `created_at desc limit 1))`;
       const refreshed = async () => {
         const session = openedSession(agentId, await logIn(service.root, agentId, key));
         noteRefresh(session, await refresh(service.root, agentId, session.refreshToken));
@@ -145,10 +176,18 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     });
 
     test('an event that the audit log has twice, and an entry that it lost', async () => {
-      const account = `(select account_id from attribution.data_sources where id = '${requireUuid('ds', source().id, 'data source')}')`;
+      const account =
+        `(select account_id from attribution.data_sources where id = ` +
+        `'${requireUuid('ds', source().id, 'data source')}')`;
       // What was computed is none of this test's business.
       ledger[0]!.sources.length = 0;
-      await folder.sql(`insert into events.told_audit_events (event_id, tenant_id, body) select gen_random_uuid(), account_id, entry::jsonb || jsonb_build_object('type', entry::jsonb -> 'event_type', 'requestId', 'req_1', 'userAgent', null) from events.audit_entries where sequence = 1 and account_id = ${account}`, []);
+      await folder.sql(
+        `insert into events.told_audit_events (event_id, tenant_id, body) select gen_random_uuid(), account_id, ` +
+          `entry::jsonb || jsonb_build_object('type', entry::jsonb -> 'event_type', 'requestId', 'req_1', ` +
+          `'userAgent', null) ` +
+          `from events.audit_entries where sequence = 1 and account_id = ${account}`,
+        [],
+      );
       expect(await broken()).toContain('a registration stands in the audit log 2 times');
       await folder.sql('alter table events.audit_entries disable trigger all', []);
       await folder.sql(`delete from events.audit_entries where sequence = 2 and account_id = ${account}`, []);
@@ -161,11 +200,19 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
       // One rotation too many ends the key that they are read with.
       ledger[0]!.sources.length = 0;
       await folder.sql('delete from idempotency.claims');
-      expect(await broken()).toEqual(expect.arrayContaining(['a rotation that is asked for again is answered otherwise', 'a key has 2 successors, not 1', 'a rotation stands in the audit log 2 times']));
+      expect(await broken()).toEqual(
+        expect.arrayContaining([
+          'a rotation that is asked for again is answered otherwise',
+          'a key has 2 successors, not 1',
+          'a rotation stands in the audit log 2 times',
+        ]),
+      );
     });
 
     test('a source that is gone, and a key that is', async () => {
-      await folder.sql(`delete from attribution.data_sources where id = $1`, [requireUuid('ds', source().id, 'data source')]);
+      await folder.sql(`delete from attribution.data_sources where id = $1`, [
+        requireUuid('ds', source().id, 'data source'),
+      ]);
       expect(await broken()).toContain(`${source().id} is gone`);
       await folder.sql(`delete from auth.tokens`);
       await folder.sql(`delete from auth.api_keys`);

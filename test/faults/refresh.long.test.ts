@@ -32,15 +32,24 @@ describe(`workers that are killed while late rows make revisions, seed ${SEED}`,
 
   afterAll(() => house?.stop());
 
-  const refreshing = async (rows: Parameters<typeof shopRows>[0]): Promise<{ readonly source: string; readonly first: Json }> => {
+  const refreshing = async (
+    rows: Parameters<typeof shopRows>[0],
+  ): Promise<{ readonly source: string; readonly first: Json }> => {
     const source = await connectSource(caller);
     await upload(caller, source, shopRows(rows));
-    const { body } = await caller.post('/attribution', { data_source_id: source, date_range: recentDays(), auto_refresh: true }, { prefer: 'wait=60' });
+    const { body } = await caller.post(
+      '/attribution',
+      { data_source_id: source, date_range: recentDays(), auto_refresh: true },
+      { prefer: 'wait=60' },
+    );
     expect(body).toMatchObject({ failure: null, status: 'completed', revision: 1 });
     return { source, first: body };
   };
   const read = async (id: unknown): Promise<Json> => (await caller.get(`/attribution/${String(id)}`)).body;
-  const order = (source: string, revenue: number) => upload(caller, source, { csv: `${HEADER}late${(orders += 1)},${recentDays()[0]}T12:00:00Z,,,0,1,${revenue.toFixed(2)}\n` });
+  const order = (source: string, revenue: number) =>
+    upload(caller, source, {
+      csv: `${HEADER}late${(orders += 1)},${recentDays()[0]}T12:00:00Z,,,0,1,${revenue.toFixed(2)}\n`,
+    });
   const settled = async (): Promise<void> => {
     while ((await house.openJobs('data-source.late-rows', 'attribution.refresh')) > 0) await sleep(POLL_MS);
   };
@@ -51,7 +60,8 @@ describe(`workers that are killed while late rows make revisions, seed ${SEED}`,
   const startInsteadOf = async (worker: Service): Promise<void> => {
     workers = [...workers.filter((each) => each !== worker), await house.startWorker()];
   };
-  const told = async (id: unknown): Promise<readonly (readonly [type: string, revision: number])[]> => (await house.eventsOf(String(id))).map(({ type, data }) => [type, Number(data['revision'] ?? 1)] as const);
+  const told = async (id: unknown): Promise<readonly (readonly [type: string, revision: number])[]> =>
+    (await house.eventsOf(String(id))).map(({ type, data }) => [type, Number(data['revision'] ?? 1)] as const);
 
   /** Cancels an analysis while its worker is frozen, and so neither hears of the end nor ends itself. */
   async function cancelUnder(runner: Service, id: string): Promise<void> {
@@ -69,10 +79,24 @@ describe(`workers that are killed while late rows make revisions, seed ${SEED}`,
   test('one that is at it: another makes the same revision, once', async () => {
     const { source, first } = await refreshing(LONG);
     await order(source, Number(first['revenue']) * 0.01);
-    const taker = await Promise.any(workers.map(async (worker) => (await worker.logged('late rows have changed the revenue of an analysis: it is run again'), worker)));
+    const taker = await Promise.any(
+      workers.map(
+        async (worker) => (
+          await worker.logged('late rows have changed the revenue of an analysis: it is run again'),
+          worker
+        ),
+      ),
+    );
     // Whoever runs it, which need not be who looked.
     const id = String(first['id']);
-    const runner = await Promise.any(workers.map(async (worker) => (await worker.logged('analysis started', (line) => line['attribution'] === id && line['revision'] === 2), worker)));
+    const runner = await Promise.any(
+      workers.map(
+        async (worker) => (
+          await worker.logged('analysis started', (line) => line['attribution'] === id && line['revision'] === 2),
+          worker
+        ),
+      ),
+    );
     expect(taker).toBeDefined();
     await runner.stop('SIGKILL');
     // The other one takes over when the lease is over, which may be before a third has started.
@@ -82,7 +106,10 @@ describe(`workers that are killed while late rows make revisions, seed ${SEED}`,
     const second = await read(id);
     expect(second).toMatchObject({ status: 'completed', revision: 2 });
     expect(digestOf(second)).toBe(digestOf(await analyse(caller, source)));
-    expect(await told(id)).toEqual([['attribution.completed', 1], ['attribution.updated', 2]]);
+    expect(await told(id)).toEqual([
+      ['attribution.completed', 1],
+      ['attribution.updated', 2],
+    ]);
   });
 
   test('at random moments: every change arrives, each revision once and in order', async () => {
@@ -112,7 +139,11 @@ describe(`workers that are killed while late rows make revisions, seed ${SEED}`,
     const stream = await streamAnalysis(caller, source);
     const { data } = await stream.next('channel_result');
     const id = String(data['id']);
-    const runner = await Promise.any(workers.map(async (worker) => (await worker.logged('analysis started', (line) => line['attribution'] === id), worker)));
+    const runner = await Promise.any(
+      workers.map(
+        async (worker) => (await worker.logged('analysis started', (line) => line['attribution'] === id), worker),
+      ),
+    );
     await cancelUnder(runner, id);
     // Frozen more than once on a busy machine, it may have lost its lease before.
     const cancelledMs = Date.now();
@@ -120,7 +151,16 @@ describe(`workers that are killed while late rows make revisions, seed ${SEED}`,
     await stream.ended;
     expect(stream.events.at(-1)).toMatchObject({ event: 'error', data: { error: { code: 'cancelled' } } });
     while ((await house.openJobs('attribution.run')) > 0) await sleep(POLL_MS);
-    expect(workers.flatMap((worker) => worker.log()).filter((line) => line.msg === 'analysis started' && line['attribution'] === id && Date.parse(String(line['time'])) > cancelledMs)).toEqual([]);
+    expect(
+      workers
+        .flatMap((worker) => worker.log())
+        .filter(
+          (line) =>
+            line.msg === 'analysis started' &&
+            line['attribution'] === id &&
+            Date.parse(String(line['time'])) > cancelledMs,
+        ),
+    ).toEqual([]);
     expect(await read(id)).toMatchObject({ status: 'failed', failure: { code: 'cancelled' } });
     expect(await told(id)).toEqual([['attribution.completed', 1]]);
   });

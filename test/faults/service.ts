@@ -7,7 +7,13 @@ const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 /** Started as `npm start` does, or without the launcher, so that a kill meets the service itself. */
 const PROGRAMS = {
   launcher: [join(REPOSITORY, 'processes/launch.mjs'), 'start'],
-  service: ['--expose-gc', '--enable-source-maps', '--import', new URL('../../processes/typescript-hook.mjs', import.meta.url).href, join(REPOSITORY, 'processes/start.ts')],
+  service: [
+    '--expose-gc',
+    '--enable-source-maps',
+    '--import',
+    new URL('../../processes/typescript-hook.mjs', import.meta.url).href,
+    join(REPOSITORY, 'processes/start.ts'),
+  ],
 } as const;
 
 /** The customers of the fault runs ask more often than an agent may. */
@@ -49,8 +55,14 @@ export class Service {
 
   private constructor({ env, program = 'service', args = [], nodeOptions = [], cwd = REPOSITORY }: ServiceOptions) {
     // What npm sets would make the launcher watch npm's processes, and Jest's options are not the service's.
-    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_|^JEST_|^LIFTGRAPH_|^PORT$|_URL$/i.test(name)));
-    this.#child = spawn(process.execPath, [...nodeOptions, ...PROGRAMS[program], ...args], { cwd, env: { ...inherited, PORT: '0', RATE_LIMITS: GENEROUS, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    const inherited = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_|^JEST_|^LIFTGRAPH_|^PORT$|_URL$/i.test(name)),
+    );
+    this.#child = spawn(process.execPath, [...nodeOptions, ...PROGRAMS[program], ...args], {
+      cwd,
+      env: { ...inherited, PORT: '0', RATE_LIMITS: GENEROUS, ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
     // By its end the service learns of ours, even by kill -9. It need not keep us alive.
     this.#child.channel!.unref();
     this.#child.stdout!.on('data', (chunk: Buffer) => this.#heard(() => (this.#stdout += chunk.toString())));
@@ -108,7 +120,10 @@ export class Service {
 
   log(): LogLine[] {
     const whole = this.#stdout.slice(0, this.#stdout.lastIndexOf('\n') + 1);
-    return whole.split('\n').filter((line) => line.startsWith('{"level"')).map((line) => JSON.parse(line) as LogLine);
+    return whole
+      .split('\n')
+      .filter((line) => line.startsWith('{"level"'))
+      .map((line) => JSON.parse(line) as LogLine);
   }
 
   /** Whether it was sent SIGSTOP and not yet SIGCONT: it hears of nothing but SIGKILL. */
@@ -142,7 +157,10 @@ export class Service {
     const look = (): void => {
       const found = find();
       if (found !== undefined) resolve(found);
-      else if (this.#isOver) reject(new Error(`the process ended before it printed ${wanted}:\n${this.#stdout.slice(-2000)}\n${this.#stderr}`));
+      else if (this.#isOver)
+        reject(
+          new Error(`the process ended before it printed ${wanted}:\n${this.#stdout.slice(-2000)}\n${this.#stderr}`),
+        );
     };
     this.#waiting.add(look);
     look();

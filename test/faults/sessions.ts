@@ -13,23 +13,43 @@ export interface AcknowledgedSession {
 }
 
 /** Says a token request as stock clients do, by a form. */
-export function askForTokens(root: string, path: '/oauth/token' | '/oauth/token/refresh', members: Readonly<Record<string, string>>): Promise<Answer> {
-  return new Caller(root, null).send('POST', path, new URLSearchParams(members).toString(), { 'content-type': 'application/x-www-form-urlencoded' });
+export function askForTokens(
+  root: string,
+  path: '/oauth/token' | '/oauth/token/refresh',
+  members: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  return new Caller(root, null).send('POST', path, new URLSearchParams(members).toString(), {
+    'content-type': 'application/x-www-form-urlencoded',
+  });
 }
 
 /** The request that opens a session of this agent. */
 export function logIn(root: string, clientId: string, key: string): Promise<Answer> {
-  return askForTokens(root, '/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: key });
+  return askForTokens(root, '/oauth/token', {
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: key,
+  });
 }
 
 /** The request that uses a refresh token up for another pair. */
 export function refresh(root: string, clientId: string, refreshToken: string): Promise<Answer> {
-  return askForTokens(root, '/oauth/token/refresh', { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken });
+  return askForTokens(root, '/oauth/token/refresh', {
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    refresh_token: refreshToken,
+  });
 }
 
 /** A session that has just been opened. */
 export function openedSession(clientId: string, { body }: Answer): AcknowledgedSession {
-  return { clientId, accessTokens: [String(body['access_token'])], spentTokens: [], refreshToken: String(body['refresh_token']), hasEnded: false };
+  return {
+    clientId,
+    accessTokens: [String(body['access_token'])],
+    spentTokens: [],
+    refreshToken: String(body['refresh_token']),
+    hasEnded: false,
+  };
 }
 
 /** Notes the pair that a refresh gave. */

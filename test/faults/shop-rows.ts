@@ -34,11 +34,15 @@ export function shopRows({ users, channels, touches, seed }: RowsRequest, now: D
     let timeMs = startMs + random() * 25 * DAY_MS;
     for (let touch = 0; touch < touches; touch += 1) {
       timeMs += random() * (30 / touches) * DAY_MS + 1;
-      rows.push(`s${seed}u${user},${new Date(timeMs).toISOString()},channel-${Math.floor(random() * channels)},spring,0.10,0,`);
+      rows.push(
+        `s${seed}u${user},${new Date(timeMs).toISOString()},channel-${Math.floor(random() * channels)},spring,0.10,0,`,
+      );
     }
     if (random() < 0.3) {
       conversions += 1;
-      rows.push(`s${seed}u${user},${new Date(timeMs + 600_000).toISOString()},channel-0,spring,0,1,${(20 + 80 * random()).toFixed(2)}`);
+      rows.push(
+        `s${seed}u${user},${new Date(timeMs + 600_000).toISOString()},channel-0,spring,0,1,${(20 + 80 * random()).toFixed(2)}`,
+      );
     }
   }
   return { csv: `${HEADER}${rows.join('\n')}\n`, touchpoints: users * touches, conversions };

@@ -58,21 +58,32 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     return service;
   };
   const subgraphs = await Promise.all(SUBGRAPHS.map((name) => start(`subgraph:${name}`)));
-  const urls = SUBGRAPHS.map((name, place) => [`SUBGRAPH_${name.toUpperCase()}_URL`, `${subgraphs[place]!.root}/graphql`]);
+  const urls = SUBGRAPHS.map((name, place) => [
+    `SUBGRAPH_${name.toUpperCase()}_URL`,
+    `${subgraphs[place]!.root}/graphql`,
+  ]);
   const gateway = await start('gateway', Object.fromEntries(urls));
   const owner = new Client({ connectionString: database.ownerUrl });
   await owner.connect();
   return {
     root: gateway.root,
     async attemptAt(attributionId) {
-      const { rows } = await owner.query<{ attempt: number }>(`select retry_count + 1 as attempt from jobs.job where name = 'attribution.run' and state = 'active' and data ->> 'attributionId' = $1`, [requireUuid('attr', attributionId, 'analysis')]);
+      const { rows } = await owner.query<{ attempt: number }>(
+        `select retry_count + 1 as attempt from jobs.job where name = 'attribution.run' and state = 'active' and ` +
+          `data ->> 'attributionId' = $1`,
+        [requireUuid('attr', attributionId, 'analysis')],
+      );
       return rows[0]?.attempt;
     },
     async eventsOf(subject) {
-      return (await owner.query('select type, data from events.outbox where subject = $1 order by sequence', [subject])).rows;
+      return (await owner.query('select type, data from events.outbox where subject = $1 order by sequence', [subject]))
+        .rows;
     },
     async openJobs(...queues) {
-      const { rows } = await owner.query<{ count: string }>(`select count(*) from jobs.job where name = any($1) and state in ('created', 'retry', 'active')`, [queues]);
+      const { rows } = await owner.query<{ count: string }>(
+        `select count(*) from jobs.job where name = any($1) and state in ('created', 'retry', 'active')`,
+        [queues],
+      );
       return Number(rows[0]!.count);
     },
     async holdUpWrites() {
@@ -83,7 +94,8 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     metricsAddresses: () => metrics,
     async stop() {
       // Those in front first, as in a release.
-      for (const service of services.toReversed()) if (!service.isOver) await service.stop(service.isFrozen ? 'SIGKILL' : 'SIGINT');
+      for (const service of services.toReversed())
+        if (!service.isOver) await service.stop(service.isFrozen ? 'SIGKILL' : 'SIGINT');
       await owner.end();
       await database.drop();
       rmSync(folder, { recursive: true, force: true });

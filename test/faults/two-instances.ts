@@ -43,12 +43,16 @@ export async function openTwoInstances(): Promise<TwoInstances> {
     create table faults.doomed (pid integer);
     create function faults.pass() returns trigger language plpgsql security definer as $$ begin
       perform pg_advisory_xact_lock_shared(tg_argv[0]::bigint);
-      if exists (select from faults.doomed where pid = pg_backend_pid()) then raise exception 'its client was killed'; end if;
+      if exists (select from faults.doomed
+        where pid = pg_backend_pid()) then raise exception 'its client was killed'; end if;
       return new;
     end $$;
-    create trigger pass before insert on idempotency.claims for each row execute function faults.pass(${LOCK_OF_POINT.claim});
-    create trigger pass before insert on attribution.data_sources for each row execute function faults.pass(${LOCK_OF_POINT.effect});
-    create trigger pass_answer before update on idempotency.claims for each row when (old.answer is null and new.answer is not null) execute function faults.pass(${LOCK_OF_POINT.answer});
+    create trigger pass before insert
+      on idempotency.claims for each row execute function faults.pass(${LOCK_OF_POINT.claim});
+    create trigger pass before insert
+      on attribution.data_sources for each row execute function faults.pass(${LOCK_OF_POINT.effect});
+    create trigger pass_answer before update on idempotency.claims for each row
+      when (old.answer is null and new.answer is not null) execute function faults.pass(${LOCK_OF_POINT.answer});
     grant usage on schema faults to public`);
   const shared = {
     LIFTGRAPH_ROLE: 'all',
@@ -61,7 +65,8 @@ export async function openTwoInstances(): Promise<TwoInstances> {
     LOG_LEVEL: 'warn',
     RATE_LIMITS: 'discovery=1000000',
   };
-  const start = (name: string): Promise<Service> => Service.start({ env: { ...shared, LIFTGRAPH_DATA_DIR: join(folder, name) } });
+  const start = (name: string): Promise<Service> =>
+    Service.start({ env: { ...shared, LIFTGRAPH_DATA_DIR: join(folder, name) } });
   const other = await start('other');
   let one = await start('one');
   return {
@@ -76,7 +81,10 @@ export async function openTwoInstances(): Promise<TwoInstances> {
     holdUpAt: async (point) => void (await owner.query('select pg_advisory_lock($1)', [LOCK_OF_POINT[point]])),
     async reached(point) {
       for (;;) {
-        const { rows } = await owner.query<{ pid: number }>(`select pid from pg_locks where locktype = 'advisory' and objid = $1 and not granted`, [LOCK_OF_POINT[point]]);
+        const { rows } = await owner.query<{ pid: number }>(
+          `select pid from pg_locks where locktype = 'advisory' and objid = $1 and not granted`,
+          [LOCK_OF_POINT[point]],
+        );
         if (rows[0] !== undefined) return rows[0].pid;
         await sleep(POLL_MS);
       }
@@ -85,13 +93,16 @@ export async function openTwoInstances(): Promise<TwoInstances> {
     letPass: async (point) => void (await owner.query('select pg_advisory_unlock($1)', [LOCK_OF_POINT[point]])),
     async letLeasesEnd() {
       for (;;) {
-        const { rowCount } = await owner.query(`update idempotency.claims set lease_until = now() - interval '1 second' where answer is null`);
+        const { rowCount } = await owner.query(
+          `update idempotency.claims set lease_until = now() - interval '1 second' where answer is null`,
+        );
         if (rowCount !== 0) return;
         await sleep(POLL_MS);
       }
     },
     async stop() {
-      for (const service of [one, other]) if (!service.isOver) await service.stop(service.isFrozen ? 'SIGKILL' : 'SIGINT');
+      for (const service of [one, other])
+        if (!service.isOver) await service.stop(service.isFrozen ? 'SIGKILL' : 'SIGINT');
       await owner.end();
       await database.drop();
       rmSync(folder, { recursive: true, force: true });

@@ -15,18 +15,31 @@ export interface TakenMessage {
 }
 
 /**
- * What it does with the messages that reach it, in turn and over again. A turn rather than chance: a day has few events,
- * and chance would now and then fail none of them.
+ * What it does with the messages that reach it, in turn and over again. A turn rather than chance: a day has few
+ * events, and chance would now and then fail none of them.
  */
-const MOODS = ['takes', 'refuses', 'takes', 'takes', 'hangs up', 'takes', 'takes', 'takes and hangs up', 'takes', 'takes', 'is busy', 'takes'] as const;
+const MOODS = [
+  'takes',
+  'refuses',
+  'takes',
+  'takes',
+  'hangs up',
+  'takes',
+  'takes',
+  'takes and hangs up',
+  'takes',
+  'takes',
+  'is busy',
+  'takes',
+] as const;
 
 /** A message that was failed so often is taken the next time: the wait after the fourth failure is two minutes. */
 const MOST_FAILURES = 2;
 
 /**
- * A shop's receiver, written with what the specification says and a stock library. It is as unreliable as receivers are:
- * some messages it answers with an error, some with a broken connection, and some it takes but breaks the connection
- * before it says so.
+ * A shop's receiver, written with what the specification says and a stock library. It is as unreliable as receivers
+ * are: some messages it answers with an error, some with a broken connection, and some it takes but breaks the
+ * connection before it says so.
  */
 export class UnreliableReceiver {
   /** Every message that was believed, repeats included. */
@@ -92,17 +105,28 @@ export class UnreliableReceiver {
     const secret = this.#secret!;
     const plain = createHmac('sha256', secret).update(body).digest();
     const shown = Buffer.from(header('x-svc-signature'), 'hex');
-    if (shown.length !== plain.length || !timingSafeEqual(shown, plain)) this.complaints.push(`X-SVC-Signature of ${header('webhook-id')} is not that of its body`);
+    if (shown.length !== plain.length || !timingSafeEqual(shown, plain))
+      this.complaints.push(`X-SVC-Signature of ${header('webhook-id')} is not that of its body`);
     try {
-      new Webhook(secret).verify(body, { 'webhook-id': header('webhook-id'), 'webhook-timestamp': header('webhook-timestamp'), 'webhook-signature': header('webhook-signature') });
+      new Webhook(secret).verify(body, {
+        'webhook-id': header('webhook-id'),
+        'webhook-timestamp': header('webhook-timestamp'),
+        'webhook-signature': header('webhook-signature'),
+      });
     } catch (error) {
       this.complaints.push(`${header('webhook-id')}: ${(error as Error).message}`);
     }
-    const { id, type, webhook_id: webhookId, data } = JSON.parse(body) as { id: string; type: string; webhook_id: string | null; data: Record<string, unknown> };
+    const {
+      id,
+      type,
+      webhook_id: webhookId,
+      data,
+    } = JSON.parse(body) as { id: string; type: string; webhook_id: string | null; data: Record<string, unknown> };
     if (id !== header('webhook-id')) this.complaints.push(`${id} is called ${header('webhook-id')} in its header`);
     if (type !== header('x-svc-event')) this.complaints.push(`${id} is a ${type} and called ${header('x-svc-event')}`);
     if (!header('x-svc-delivery').startsWith('dlv_')) this.complaints.push(`${id} has no X-SVC-Delivery`);
-    if (!/^application\/json\b/.test(header('content-type'))) this.complaints.push(`${id} is ${header('content-type')}`);
+    if (!/^application\/json\b/.test(header('content-type')))
+      this.complaints.push(`${id} is ${header('content-type')}`);
     this.taken.push({ id, type, webhookId, data, attempt: Number(header('x-svc-attempt')), body });
   }
 }

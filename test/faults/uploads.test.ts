@@ -45,15 +45,23 @@ describe('uploads and analyses while processes are killed with -9', () => {
     caller = new Caller(service.root, caller.key);
 
     expect(await stored(caller, source)).toEqual({ touchpoints: FIRST.touchpoints, conversions: FIRST.conversions });
-    const [lease] = await folder.sql<{ leftMs: number }>(`select extract(epoch from syncing_until - now()) * 1000 as "leftMs" from attribution.data_sources`);
+    const [lease] = await folder.sql<{ leftMs: number }>(
+      `select extract(epoch from syncing_until - now()) * 1000 as "leftMs" from attribution.data_sources`,
+    );
     expect(Number(lease!.leftMs)).toBeLessThanOrEqual(LEASE_MS);
     // As if the time were over.
     await folder.sql(`update attribution.data_sources set syncing_until = now()`);
     const after = await status();
     expect(after).toMatchObject({ status: 'connected', current_sync: null });
-    expect((after['recent_syncs'] as unknown as { status: string }[]).map((sync) => sync.status)).toEqual(['failed', 'completed']);
+    expect((after['recent_syncs'] as unknown as { status: string }[]).map((sync) => sync.status)).toEqual([
+      'failed',
+      'completed',
+    ]);
 
-    expect(await upload(caller, source, LARGE)).toMatchObject({ accepted: LARGE.touchpoints + LARGE.conversions, rejected: 0 });
+    expect(await upload(caller, source, LARGE)).toMatchObject({
+      accepted: LARGE.touchpoints + LARGE.conversions,
+      rejected: 0,
+    });
     expect(await stored(caller, source)).toEqual(BOTH);
   });
 
@@ -64,7 +72,11 @@ describe('uploads and analyses while processes are killed with -9', () => {
     process.kill(engine, 'SIGKILL');
     const answer = await half.finish(LARGE.csv.slice(HALF));
     if (answer.status !== 202) {
-      expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': expect.any(String) }, body: { error: { type: 'service_unavailable' } } });
+      expect(answer).toMatchObject({
+        status: 503,
+        headers: { 'retry-after': expect.any(String) },
+        body: { error: { type: 'service_unavailable' } },
+      });
       await upload(caller, source, LARGE);
     }
     expect(await stored(caller, source)).toEqual(BOTH);

@@ -19,11 +19,31 @@ const caller = createCaller({ allowPrivate: true, timeoutMs, maxResponseBytes: 1
 let calls = 0;
 // Planted faults: what the checks of the test must find.
 const planted = {
-  'says that it sent what it did not': { ...caller, call: (request) => (++calls % 10 === 0 ? Promise.resolve({ status: 200, headers: {}, body: Buffer.alloc(0) }) : caller.call(request)) },
-  'gives repeats another id': { ...caller, call: (request) => caller.call({ ...request, headers: { ...request.headers, 'webhook-id': `evt_${String(++calls).padStart(22, '0')}` } }) },
+  'says that it sent what it did not': {
+    ...caller,
+    call: (request) =>
+      ++calls % 10 === 0 ? Promise.resolve({ status: 200, headers: {}, body: Buffer.alloc(0) }) : caller.call(request),
+  },
+  'gives repeats another id': {
+    ...caller,
+    call: (request) =>
+      caller.call({
+        ...request,
+        headers: { ...request.headers, 'webhook-id': `evt_${String(++calls).padStart(22, '0')}` },
+      }),
+  },
 };
 startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger });
-startDeliveryWorker({ database, pubSub, caller: planted[plant] ?? caller, secrets: new EndpointSecrets(new KeyVault(vaultSecret)), leaseMs, waitsMs, logger, clock: () => new Date() });
+startDeliveryWorker({
+  database,
+  pubSub,
+  caller: planted[plant] ?? caller,
+  secrets: new EndpointSecrets(new KeyVault(vaultSecret)),
+  leaseMs,
+  waitsMs,
+  logger,
+  clock: () => new Date(),
+});
 // Whoever started it may be gone, or have failed.
 process.once('disconnect', () => process.exit());
 process.send?.('up');

@@ -49,14 +49,30 @@ describe('the workers of a service in several processes', () => {
     const shown = await Promise.all(
       house.metricsAddresses().map(async ([role, url]) => {
         const metrics = parseMetrics(await (await fetch(url)).text());
-        const counted = ['liftgraph_http_requests_total', 'liftgraph_job_runs_total', 'liftgraph_compute_tasks_total'].filter((name) => (metrics.get(name)?.samples.size ?? 0) > 0);
+        const counted = [
+          'liftgraph_http_requests_total',
+          'liftgraph_job_runs_total',
+          'liftgraph_compute_tasks_total',
+        ].filter((name) => (metrics.get(name)?.samples.size ?? 0) > 0);
         expect(metrics.get('process_cpu_seconds_total')!.samples.size).toBe(1);
         return [role, metrics.get('liftgraph_build_info')!.labels[0]!['role'], counted.join(' ')];
       }),
     );
-    const busy = (role: string, ...counted: readonly string[]) => [role, role, counted.map((name) => `liftgraph_${name}_total`).join(' ')];
-    const [gateway, agents, attribution, billing, ...others] = shown.toSorted(([one], [other]) => ['gateway', 'subgraph:agents', 'subgraph:attribution', 'subgraph:billing', 'worker'].indexOf(one!) - ['gateway', 'subgraph:agents', 'subgraph:attribution', 'subgraph:billing', 'worker'].indexOf(other!));
-    expect([gateway, agents, attribution]).toEqual([busy('gateway', 'http_requests'), busy('subgraph:agents', 'http_requests'), busy('subgraph:attribution', 'http_requests')]);
+    const busy = (role: string, ...counted: readonly string[]) => [
+      role,
+      role,
+      counted.map((name) => `liftgraph_${name}_total`).join(' '),
+    ];
+    const [gateway, agents, attribution, billing, ...others] = shown.toSorted(
+      ([one], [other]) =>
+        ['gateway', 'subgraph:agents', 'subgraph:attribution', 'subgraph:billing', 'worker'].indexOf(one!) -
+        ['gateway', 'subgraph:agents', 'subgraph:attribution', 'subgraph:billing', 'worker'].indexOf(other!),
+    );
+    expect([gateway, agents, attribution]).toEqual([
+      busy('gateway', 'http_requests'),
+      busy('subgraph:agents', 'http_requests'),
+      busy('subgraph:attribution', 'http_requests'),
+    ]);
     expect(billing!.slice(0, 2)).toEqual(['subgraph:billing', 'subgraph:billing']);
     expect(others).toHaveLength(2);
     expect(others).toContainEqual(busy('worker', 'job_runs', 'compute_tasks'));
@@ -69,11 +85,15 @@ describe('the workers of a service in several processes', () => {
     const [failed, fine] = await Promise.all([analyse(caller, poisoned), analyse(caller, source)]);
     expect(failed).toMatchObject({ status: 'failed', failure: { code: 'internal' } });
     expect(digestOf(fine)).toBe(undisturbed);
-    const tries = workers.flatMap((worker) => worker.log()).filter(({ msg, queue }) => msg === 'a job failed' && queue === 'attribution.run');
+    const tries = workers
+      .flatMap((worker) => worker.log())
+      .filter(({ msg, queue }) => msg === 'a job failed' && queue === 'attribution.run');
     expect(tries.map(({ attempt }) => attempt).toSorted()).toEqual([1, 2, 3]);
     for (const { err } of tries) expect((err as { message: string }).message).toMatch(/checksum/i);
     const events = await history(caller, String(failed['id']));
-    expect(events.map(({ event }) => event).filter((event) => event === 'error' || event === 'result')).toEqual(['error']);
+    expect(events.map(({ event }) => event).filter((event) => event === 'error' || event === 'result')).toEqual([
+      'error',
+    ]);
   });
 
   test('a worker that is asked to stop finishes its analysis first', async () => {
@@ -116,7 +136,9 @@ describe('the workers of a service in several processes', () => {
     await taker.logged('a database transaction ran out of time and was cut');
     await goOn();
     expect(digestOf((await stream.next('result')).data)).toBe(undisturbed);
-    const starts = workers.flatMap((worker) => worker.log()).filter(({ msg, attribution }) => msg === 'analysis started' && attribution === id);
+    const starts = workers
+      .flatMap((worker) => worker.log())
+      .filter(({ msg, attribution }) => msg === 'analysis started' && attribution === id);
     expect(starts.map(({ attempt }) => attempt)).toEqual([1]);
   });
 

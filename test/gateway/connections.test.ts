@@ -4,22 +4,36 @@ import { getNamedType, isNonNullType, isObjectType } from 'graphql';
 import { fillAccount, type FilledAccount } from '../filled-account.ts';
 import { openHouse, type House, type Json } from '../house.ts';
 
-const schema = Supergraph.build(readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8')).apiSchema().toGraphQLJSSchema();
+const schema = Supergraph.build(readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8'))
+  .apiSchema()
+  .toGraphQLJSSchema();
 
 /** Every field of the graph that gives a connection, with the collection whose id it may want. */
 const CONNECTIONS = Object.values(schema.getTypeMap())
   .filter(isObjectType)
-  .flatMap((parent) => Object.values(parent.getFields()).filter(({ type }) => getNamedType(type).name.endsWith('Connection')).map((field) => ({ parent: parent.name, field })));
+  .flatMap((parent) =>
+    Object.values(parent.getFields())
+      .filter(({ type }) => getNamedType(type).name.endsWith('Connection'))
+      .map((field) => ({ parent: parent.name, field })),
+  );
 
 /** What stands for the required arguments of a field. */
-const REQUIRED: Readonly<Record<string, { readonly id: string }>> = { dataSourceRejects: { id: 'data-sources' }, webhookDeliveries: { id: 'webhooks' } };
+const REQUIRED: Readonly<Record<string, { readonly id: string }>> = {
+  dataSourceRejects: { id: 'data-sources' },
+  webhookDeliveries: { id: 'webhooks' },
+};
 
 /** Fields whose pages may be larger than others’: the contract lets the audit log be read in pages of 500. */
 const LARGEST: Readonly<Record<string, number>> = { auditEvents: 500 };
 
 interface Page {
   readonly edges: readonly { readonly cursor: string }[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean; readonly startCursor: string | null; readonly endCursor: string | null };
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
   readonly totalCount: number;
 }
 
@@ -39,11 +53,20 @@ test('all connections are fields of the query, where this test finds them', () =
 describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s', (name, field) => {
   const beyond = (LARGEST[name] ?? 100) + 1;
   const ask = async (window: Record<string, unknown>) => {
-    const required = Object.fromEntries(field.args.filter(({ type }) => isNonNullType(type)).map((argument) => [argument.name, account.idFor(REQUIRED[name]!.id)]));
+    const required = Object.fromEntries(
+      field.args
+        .filter(({ type }) => isNonNullType(type))
+        .map((argument) => [argument.name, account.idFor(REQUIRED[name]!.id)]),
+    );
     const all: Record<string, unknown> = { ...required, ...window };
     const used = field.args.filter((argument) => argument.name in all);
-    const list = (write: (argument: (typeof used)[number]) => string) => (used.length === 0 ? '' : `(${used.map(write).join(', ')})`);
-    const query = `query Page${list((argument) => `$${argument.name}: ${String(argument.type)}`)} { page: ${name}${list((argument) => `${argument.name}: $${argument.name}`)} { edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount trust { hreiScore } } }`;
+    const list = (write: (argument: (typeof used)[number]) => string) =>
+      used.length === 0 ? '' : `(${used.map(write).join(', ')})`;
+    const query =
+      `query Page${list((argument) => `$${argument.name}: ${String(argument.type)}`)} { page: ` +
+      `${name}${list((argument) => `${argument.name}: $${argument.name}`)} { edges { cursor node { __typename } } ` +
+      `pageInfo ` +
+      `{ hasNextPage hasPreviousPage startCursor endCursor } totalCount trust { hreiScore } } }`;
     return account.caller.graphql(query, all);
   };
   const page = async (window: Record<string, unknown>): Promise<Page> => {
@@ -54,7 +77,9 @@ describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s'
   const cursors = ({ edges }: Page) => edges.map(({ cursor }) => cursor);
 
   test('has the arguments of the specification', () => {
-    expect(field.args.map((argument) => argument.name)).toEqual(expect.arrayContaining(['first', 'after', 'last', 'before']));
+    expect(field.args.map((argument) => argument.name)).toEqual(
+      expect.arrayContaining(['first', 'after', 'last', 'before']),
+    );
   });
 
   test('walks forwards and backwards through the same entries', async () => {
@@ -77,14 +102,27 @@ describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s'
     expect(backwards).toEqual(cursors(whole));
     const between = await page({ first: 100, after: forwards[0], before: forwards.at(-1) });
     expect(cursors(between)).toEqual(forwards.slice(1, -1));
-    expect(await page({ first: 1, after: forwards.at(-1) })).toMatchObject({ edges: [], pageInfo: { hasNextPage: false, startCursor: null, endCursor: null } });
+    expect(await page({ first: 1, after: forwards.at(-1) })).toMatchObject({
+      edges: [],
+      pageInfo: { hasNextPage: false, startCursor: null, endCursor: null },
+    });
   });
 
   test.each([
-    [{ first: 0 }, '/first'], [{ first: -1 }, '/first'], [{ first: beyond }, '/first'], [{ last: 0 }, '/last'], [{ last: beyond }, '/last'], [{ first: 1, last: 1 }, '/last'],
-    [{ after: 'nothing' }, '/after'], [{ before: '' }, '/before'], [{ after: Buffer.from('row:-1').toString('base64url') }, '/after'], [{ first: 1, after: Buffer.from(`row:${'9'.repeat(40)}`).toString('base64url') }, '/after'],
+    [{ first: 0 }, '/first'],
+    [{ first: -1 }, '/first'],
+    [{ first: beyond }, '/first'],
+    [{ last: 0 }, '/last'],
+    [{ last: beyond }, '/last'],
+    [{ first: 1, last: 1 }, '/last'],
+    [{ after: 'nothing' }, '/after'],
+    [{ before: '' }, '/before'],
+    [{ after: Buffer.from('row:-1').toString('base64url') }, '/after'],
+    [{ first: 1, after: Buffer.from(`row:${'9'.repeat(40)}`).toString('base64url') }, '/after'],
   ])('%j is refused and names the argument', async (window, param) => {
     const { errors } = await ask(window);
-    expect(errors).toMatchObject([{ extensions: { type: 'validation_error', http_status: 422, param, errors: [{ param }] } }]);
+    expect(errors).toMatchObject([
+      { extensions: { type: 'validation_error', http_status: 422, param, errors: [{ param }] } },
+    ]);
   });
 });

@@ -14,12 +14,23 @@ const codeOf = (source: string): string | undefined => {
     return (error as ProblemError).problem.code;
   }
 };
-const times = (count: number, of: (place: number) => string): string => Array.from({ length: count }, (_, place) => of(place)).join(' ');
+const times = (count: number, of: (place: number) => string): string =>
+  Array.from({ length: count }, (_, place) => of(place)).join(' ');
 
 test('what doors and tools ask for fits', () => {
   const folder = join(import.meta.dirname, '../../schema/operations');
   for (const file of readdirSync(folder)) expect(codeOf(readFileSync(join(folder, file), 'utf8'))).toBeUndefined();
-  expect(codeOf(getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true }))).toBeUndefined();
+  expect(
+    codeOf(
+      getIntrospectionQuery({
+        descriptions: true,
+        inputValueDeprecation: true,
+        specifiedByUrl: true,
+        directiveIsRepeatable: true,
+        schemaDescription: true,
+      }),
+    ),
+  ).toBeUndefined();
   // Federation plans nothing that has it.
   expect(codeOf(getIntrospectionQuery({ oneOf: true }))).toBe('invalid_document');
 });
@@ -27,7 +38,10 @@ test('what doors and tools ask for fits', () => {
 test.each([
   ['beside each other', `{ ${times(11, () => 'me { id }')} }`],
   ['below', `{ me { ${times(11, () => 'agent { id }')} } }`],
-  ['by fragments', `{ ${times(11, (place) => `...F${place}`)} } ${times(11, (place) => `fragment F${place} on Query { me { id } }`)}`],
+  [
+    'by fragments',
+    `{ ${times(11, (place) => `...F${place}`)} } ${times(11, (place) => `fragment F${place} on Query { me { id } }`)}`,
+  ],
   ['by one fragment', `{ ${times(6, () => '...F')} } fragment F on Query { me { id } me { id } }`],
   ['under an alias', `{ ${times(11, () => 'a: me { id }')} }`],
   ['in a fragment that nothing spreads', `{ me { id } } fragment F on Query { ${times(11, () => 'me { id }')} }`],
@@ -36,13 +50,18 @@ test.each([
 });
 
 test('fragments that multiply are too many selections, and those inside themselves are left to validation', () => {
-  const doubling = times(20, (place) => `fragment F${place} on Query { ${place === 0 ? 'me { id }' : `...F${place - 1} ...F${place - 1}`} }`);
+  const doubling = times(
+    20,
+    (place) => `fragment F${place} on Query { ${place === 0 ? 'me { id }' : `...F${place - 1} ...F${place - 1}`} }`,
+  );
   expect(codeOf(`{ ...F19 } ${doubling}`)).toBe('too_many_selections');
   expect(codeOf('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }')).toBeUndefined();
 });
 
 test('more conditions than planning bears are refused', () => {
-  const conditions = (count: number) => `query (${times(count, (place) => `$v${place}: Boolean!`)}) { ${times(count, (place) => `f${place}: me @include(if: $v${place}) { id }`)} }`;
+  const conditions = (count: number) =>
+    `query (${times(count, (place) => `$v${place}: Boolean!`)}) { ` +
+    `${times(count, (place) => `f${place}: me @include(if: $v${place}) { id }`)} }`;
   expect(codeOf(conditions(DEFAULT_LIMITS.maxConditions))).toBeUndefined();
   expect(codeOf(conditions(DEFAULT_LIMITS.maxConditions + 1))).toBe('too_many_conditions');
 });

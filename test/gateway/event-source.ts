@@ -26,7 +26,8 @@ export class EventSource {
 
   /** Ends every stream, as a source that has nothing more to say. */
   end(): void {
-    for (const stream of this.#streams) for (const waiting of stream.waiting.splice(0)) waiting.resolve({ done: true, value: undefined });
+    for (const stream of this.#streams)
+      for (const waiting of stream.waiting.splice(0)) waiting.resolve({ done: true, value: undefined });
     this.#streams.clear();
   }
 

@@ -18,18 +18,21 @@ async function drained<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
 describe('EventQueue', () => {
   test('keeps the order of what is pushed, whenever it is read', () =>
     fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(fc.integer(), fc.constant('read' as const)), { maxLength: 60 }), async (steps) => {
-        const queue = new EventQueue<number>(() => undefined);
-        const read: Promise<IteratorResult<number>>[] = [];
-        for (const step of steps) {
-          if (step === 'read') read.push(queue.next());
-          else queue.push(step);
-        }
-        queue.end();
-        const rest = await drained(queue);
-        const early = (await Promise.all(read)).filter(({ done }) => done !== true).map(({ value }) => value);
-        expect([...early, ...rest]).toEqual(steps.filter((step) => step !== 'read'));
-      }),
+      fc.asyncProperty(
+        fc.array(fc.oneof(fc.integer(), fc.constant('read' as const)), { maxLength: 60 }),
+        async (steps) => {
+          const queue = new EventQueue<number>(() => undefined);
+          const read: Promise<IteratorResult<number>>[] = [];
+          for (const step of steps) {
+            if (step === 'read') read.push(queue.next());
+            else queue.push(step);
+          }
+          queue.end();
+          const rest = await drained(queue);
+          const early = (await Promise.all(read)).filter(({ done }) => done !== true).map(({ value }) => value);
+          expect([...early, ...rest]).toEqual(steps.filter((step) => step !== 'read'));
+        },
+      ),
     ));
 
   test('fails behind what was pushed, and once', async () => {
@@ -78,7 +81,10 @@ describe('EventStream', () => {
   });
 
   test('ends at once when the reader leaves, even if the source never answers', async () => {
-    const deaf: AsyncIterator<number> = { next: () => new Promise(() => undefined), return: jest.fn(async () => ({ done: true as const, value: undefined })) };
+    const deaf: AsyncIterator<number> = {
+      next: () => new Promise(() => undefined),
+      return: jest.fn(async () => ({ done: true as const, value: undefined })),
+    };
     const stream = new EventStream(deaf, passOn, rethrow);
     const pending = stream.next();
     await stream.return();
@@ -91,7 +97,10 @@ describe('EventStream', () => {
     const queue = new EventQueue<string>(() => undefined);
     queue.push('event');
     queue.fail('lost');
-    expect(await drained(new EventStream(queue, passOn, (reason) => `broken: ${String(reason)}`))).toEqual(['event', 'broken: lost']);
+    expect(await drained(new EventStream(queue, passOn, (reason) => `broken: ${String(reason)}`))).toEqual([
+      'event',
+      'broken: lost',
+    ]);
   });
 
   test('an event that cannot be presented ends the stream and its source', async () => {

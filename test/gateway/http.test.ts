@@ -12,26 +12,51 @@ describe('GraphQL over HTTP', () => {
   afterAll(() => toy.close());
 
   const get = (parameters: Record<string, string>, headers: Record<string, string> = {}) =>
-    fetch(`${toy.url}?${new URLSearchParams(parameters).toString()}`, { headers: { accept: 'application/graphql-response+json', 'apollo-require-preflight': '1', ...headers } });
+    fetch(`${toy.url}?${new URLSearchParams(parameters).toString()}`, {
+      headers: { accept: 'application/graphql-response+json', 'apollo-require-preflight': '1', ...headers },
+    });
 
   describe('a document that cannot run', () => {
     const documents: readonly (readonly [string, object, string])[] = [
       ['does not parse', { query: '{ book(' }, 'INVALID_REQUEST'],
       ['asks for an unknown field', { query: '{ nothing }' }, 'INVALID_REQUEST'],
-      ['has an unfit variable', { query: 'query ($id: ID!) { book(id: $id) { id } }', variables: { id: [] } }, 'VALIDATION_ERROR'],
+      [
+        'has an unfit variable',
+        { query: 'query ($id: ID!) { book(id: $id) { id } }', variables: { id: [] } },
+        'VALIDATION_ERROR',
+      ],
       ['lacks a variable', { query: 'query ($id: ID!) { book(id: $id) { id } }' }, 'VALIDATION_ERROR'],
       ['names no operation', { query: 'query A { caller } query B { caller }' }, 'INVALID_REQUEST'],
       ['names an unknown operation', { query: 'query A { caller }', operationName: 'C' }, 'INVALID_REQUEST'],
       ['is a subscription', { query: 'subscription { bookSold(shop: "x") { sequence } }' }, 'INVALID_REQUEST'],
-      ['is a subscription under a condition', { query: 'subscription ($on: Boolean!) { bookSold(shop: "x") @include(if: $on) { sequence } }', variables: { on: true } }, 'INVALID_REQUEST'],
-      ['is a mutation without nonce', { query: 'mutation { addBook(input: {title: "x", priceCents: 1}) { book { id } } }' }, 'MISSING_NONCE'],
+      [
+        'is a subscription under a condition',
+        {
+          query: 'subscription ($on: Boolean!) { bookSold(shop: "x") @include(if: $on) { sequence } }',
+          variables: { on: true },
+        },
+        'INVALID_REQUEST',
+      ],
+      [
+        'is a mutation without nonce',
+        { query: 'mutation { addBook(input: {title: "x", priceCents: 1}) { book { id } } }' },
+        'MISSING_NONCE',
+      ],
     ];
     test.each(documents)('that %s: 400, but 200 for clients of plain JSON', async (_what, body, code) => {
-      for (const [accept, status] of [['application/graphql-response+json', 400], ['application/json', 200], ['*/*', 200]] as const) {
+      for (const [accept, status] of [
+        ['application/graphql-response+json', 400],
+        ['application/json', 200],
+        ['*/*', 200],
+      ] as const) {
         const answer = await post(toy.url, body, { accept });
         expect(answer.status).toBe(status);
         expect(answer.headers.get('content-type')).toContain(accept === '*/*' ? 'application/json' : accept);
-        expect(answer.body.errors?.[0]?.extensions).toMatchObject({ code, http_status: 400, request_id: answer.headers.get('x-request-id') });
+        expect(answer.body.errors?.[0]?.extensions).toMatchObject({
+          code,
+          http_status: 400,
+          request_id: answer.headers.get('x-request-id'),
+        });
         expect(answer.body).not.toHaveProperty('data');
       }
     });
@@ -52,28 +77,44 @@ describe('GraphQL over HTTP', () => {
         expect([400, 200]).toContain(answer.status);
         // Only the persisted query is understood; Apollo's clients expect 200 for it.
         expect(answer.status === 200).toBe('extensions' in Object(body));
-        expect(answer.body.errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_REQUEST', type: 'invalid_request', request_id: answer.headers.get('x-request-id') });
+        expect(answer.body.errors?.[0]?.extensions).toMatchObject({
+          code: 'INVALID_REQUEST',
+          type: 'invalid_request',
+          request_id: answer.headers.get('x-request-id'),
+        });
       }
     });
 
     test('of another media type is refused', async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
-        expect(await post(toy.url, { query: '{ caller }' }, { headers: { 'content-type': type } })).toMatchObject({ status: 415, body: { errors: [{ extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] } });
+        expect(await post(toy.url, { query: '{ caller }' }, { headers: { 'content-type': type } })).toMatchObject({
+          status: 415,
+          body: { errors: [{ extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] },
+        });
       }
     });
 
     test('of more bytes than allowed is refused', async () => {
       for (const length of [1024 * 1024, 20 * 1024 * 1024]) {
         const answer = await post(toy.url, { query: '{ caller }', variables: { pad: 'x'.repeat(length) } });
-        expect(answer).toMatchObject({ status: 413, body: { errors: [{ extensions: { code: 'PAYLOAD_TOO_LARGE' } }] } });
+        expect(answer).toMatchObject({
+          status: 413,
+          body: { errors: [{ extensions: { code: 'PAYLOAD_TOO_LARGE' } }] },
+        });
       }
     });
 
     test('with another method is refused', async () => {
-      const response = await fetch(toy.url, { method: 'PUT', headers: { 'content-type': 'application/json', accept: 'application/json' }, body: '{"query":"{ caller }"}' });
+      const response = await fetch(toy.url, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: '{"query":"{ caller }"}',
+      });
       expect(response.status).toBe(405);
       expect(response.headers.get('allow')).toBe('GET, POST');
-      expect(((await response.json()) as PublicAnswer['body']).errors?.[0]?.extensions['code']).toBe('METHOD_NOT_ALLOWED');
+      expect(((await response.json()) as PublicAnswer['body']).errors?.[0]?.extensions['code']).toBe(
+        'METHOD_NOT_ALLOWED',
+      );
     });
 
     test('that accepts nothing we have is refused', async () => {
@@ -88,7 +129,10 @@ describe('GraphQL over HTTP', () => {
       expect(await response.json()).toEqual({ data: { book: { rating: 1 } } });
     });
 
-    test.each(['mutation { addBook(input: {title: "x", priceCents: 1}) { book { id } } }', 'subscription { bookSold(shop: "x") { sequence } }'])('refuses %s', async (query) => {
+    test.each([
+      'mutation { addBook(input: {title: "x", priceCents: 1}) { book { id } } }',
+      'subscription { bookSold(shop: "x") { sequence } }',
+    ])('refuses %s', async (query) => {
       for (const accept of ['application/graphql-response+json', 'application/json']) {
         const response = await get({ query }, { accept, 'x-nonce': 'nonce-of-get' });
         expect(response.status).toBe(405);
@@ -98,7 +142,9 @@ describe('GraphQL over HTTP', () => {
     });
 
     test('with a bearer token needs nothing else, since no page of another site can send one', async () => {
-      const response = await fetch(`${toy.url}?query=%7Bcaller%7D`, { headers: { accept: 'application/json', authorization: 'Bearer good' } });
+      const response = await fetch(`${toy.url}?query=%7Bcaller%7D`, {
+        headers: { accept: 'application/json', authorization: 'Bearer good' },
+      });
       expect(await response.json()).toEqual({ data: { caller: expect.any(String) } });
     });
 
@@ -116,26 +162,46 @@ describe('GraphQL over HTTP', () => {
       ['busy', 429, 'RATE_LIMIT_EXCEEDED'],
     ])('a refused key (%s) is %i whatever the client accepts', async (key, status, code) => {
       for (const accept of ['application/graphql-response+json', 'application/json']) {
-        const answer = await post(toy.url, { query: '{ book(id: "b1") { id } }' }, { headers: { authorization: `Bearer ${key}` }, accept });
+        const answer = await post(
+          toy.url,
+          { query: '{ book(id: "b1") { id } }' },
+          { headers: { authorization: `Bearer ${key}` }, accept },
+        );
         expect(answer.status).toBe(status);
-        expect(answer.body.errors?.[0]?.extensions).toMatchObject({ code, http_status: status, request_id: answer.headers.get('x-request-id') });
+        expect(answer.body.errors?.[0]?.extensions).toMatchObject({
+          code,
+          http_status: status,
+          request_id: answer.headers.get('x-request-id'),
+        });
         expect(answer.headers.get('www-authenticate') !== null).toBe(status === 401);
         expect(answer.headers.get('retry-after')).toBe(status === 429 ? '3' : null);
       }
     });
 
     test('without a key the public part works', async () => {
-      expect(await post(toy.url, { query: '{ book(id: "b1") { id } }' })).toMatchObject({ status: 200, body: { data: { book: { id: 'b1' } } } });
-      expect(await post(toy.url, { query: '{ caller }' })).toMatchObject({ status: 200, body: { data: null, errors: [{ path: ['caller'], extensions: { http_status: 401 } }] } });
+      expect(await post(toy.url, { query: '{ book(id: "b1") { id } }' })).toMatchObject({
+        status: 200,
+        body: { data: { book: { id: 'b1' } } },
+      });
+      expect(await post(toy.url, { query: '{ caller }' })).toMatchObject({
+        status: 200,
+        body: { data: null, errors: [{ path: ['caller'], extensions: { http_status: 401 } }] },
+      });
     });
 
     test('an unknown version is refused', async () => {
-      expect(await post(toy.url, { query: '{ caller }' }, { headers: { ...AUTHORIZED, 'svc-api-version': '1999-01-01' } })).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'UNSUPPORTED_API_VERSION' } }] } });
+      expect(
+        await post(toy.url, { query: '{ caller }' }, { headers: { ...AUTHORIZED, 'svc-api-version': '1999-01-01' } }),
+      ).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'UNSUPPORTED_API_VERSION' } }] } });
     });
   });
 
   test('every answer has a request id of its own and is not cached', async () => {
-    const answers = await Promise.all([post(toy.url, { query: '{ caller }' }), post(toy.url, '{'), post(toy.url, { query: '{ nothing }' })]);
+    const answers = await Promise.all([
+      post(toy.url, { query: '{ caller }' }),
+      post(toy.url, '{'),
+      post(toy.url, { query: '{ nothing }' }),
+    ]);
     const ids = answers.map(({ headers }) => headers.get('x-request-id'));
     expect(new Set(ids).size).toBe(3);
     for (const id of ids) expect(id).toMatch(/^req_[0-9A-Za-z]{22}$/);
@@ -148,7 +214,9 @@ describe('GraphQL over HTTP', () => {
 
   describe('for browsers', () => {
     test('GraphiQL is one page that loads nothing', async () => {
-      const response = await fetch(toy.url, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-encoding': 'identity' } });
+      const response = await fetch(toy.url, {
+        headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-encoding': 'identity' },
+      });
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(response.headers.get('content-security-policy')).toMatch(/default-src 'none'/);
       const html = await response.text();
@@ -169,13 +237,22 @@ describe('GraphQL over HTTP', () => {
 describe('with introspection switched off', () => {
   let toy: ToyGateway;
   beforeAll(async () => {
-    toy = await startToyGateway('in process', { config: { publicBaseUrl: 'https://api.example/v1', graphqlIntrospection: false } });
+    toy = await startToyGateway('in process', {
+      config: { publicBaseUrl: 'https://api.example/v1', graphqlIntrospection: false },
+    });
   });
   afterAll(() => toy.close());
 
   test('it stays private over WebSocket, too', async () => {
     const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
-    const refusal = (query: string) => client.iterate<unknown>({ query }).next().then(({ value }) => JSON.stringify(value), (errors: unknown) => JSON.stringify(errors));
+    const refusal = (query: string) =>
+      client
+        .iterate<unknown>({ query })
+        .next()
+        .then(
+          ({ value }) => JSON.stringify(value),
+          (errors: unknown) => JSON.stringify(errors),
+        );
     expect(await refusal('{ __schema { queryType { name } } }')).toContain('INVALID_REQUEST');
     const guess = await refusal('{ bok(id: "b1") { id } }');
     expect(guess).toContain('INVALID_REQUEST');

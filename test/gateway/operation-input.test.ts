@@ -19,7 +19,9 @@ describe('text that cannot be stored', () => {
   });
 
   test('is nothing that people write', () => {
-    expect(() => assertSoundInput(parse('{ a(id: "😀\\n") }'), { id: 'ñ 😀 \u0001 مرحبا', n: 1, none: null, list: [true] })).not.toThrow();
+    expect(() =>
+      assertSoundInput(parse('{ a(id: "😀\\n") }'), { id: 'ñ 😀 \u0001 مرحبا', n: 1, none: null, list: [true] }),
+    ).not.toThrow();
   });
 
   describe('is refused before any subgraph is asked', () => {
@@ -32,14 +34,30 @@ describe('text that cannot be stored', () => {
     test('over HTTP', async () => {
       const { status, body } = await post(toy.url, { query: QUERY, variables: { id: 'a\0b' } });
       expect(status).toBe(400);
-      expect(body).toMatchObject({ errors: [{ extensions: { code: 'INVALID_REQUEST', http_status: 400, reason: 'malformed_json' } }] });
+      expect(body).toMatchObject({
+        errors: [{ extensions: { code: 'INVALID_REQUEST', http_status: 400, reason: 'malformed_json' } }],
+      });
       expect(toy.reads).toEqual([]);
     });
 
     test('over WebSocket, subscriptions included', async () => {
-      const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, retryAttempts: 0 });
+      const client = createClient({
+        url: toy.url.replace('http', 'ws'),
+        webSocketImpl: WebSocket,
+        connectionParams: { authorization: 'Bearer good' },
+        retryAttempts: 0,
+      });
       const refusal = (query: string) =>
-        new Promise<unknown>((resolve, reject) => client.subscribe({ query, variables: { id: 'a\0b', shop: 'a\0b' } }, { next: ({ errors }) => (errors === undefined ? undefined : resolve(errors)), error: resolve, complete: () => reject(new Error('completed')) }));
+        new Promise<unknown>((resolve, reject) =>
+          client.subscribe(
+            { query, variables: { id: 'a\0b', shop: 'a\0b' } },
+            {
+              next: ({ errors }) => (errors === undefined ? undefined : resolve(errors)),
+              error: resolve,
+              complete: () => reject(new Error('completed')),
+            },
+          ),
+        );
       for (const query of [QUERY, 'subscription ($shop: String!) { bookSold(shop: $shop) { sequence } }']) {
         expect(await refusal(query)).toMatchObject([{ extensions: { reason: 'unstorable_text' } }]);
       }

@@ -19,8 +19,12 @@ let parsed = 0;
   throw new GraphQLError(`${String(value)} is odd`);
 };
 
-const operationOf = (declarations: string) => parse(`query (${declarations}) { __typename }`).definitions[0] as OperationDefinitionNode;
-const problemOf = (declarations: string, variables: Record<string, unknown>): (ProblemWire & { message: string }) | null => {
+const operationOf = (declarations: string) =>
+  parse(`query (${declarations}) { __typename }`).definitions[0] as OperationDefinitionNode;
+const problemOf = (
+  declarations: string,
+  variables: Record<string, unknown>,
+): (ProblemWire & { message: string }) | null => {
   try {
     assertFittingVariables(SCHEMA, operationOf(declarations), variables);
     return null;
@@ -32,7 +36,13 @@ const problemOf = (declarations: string, variables: Record<string, unknown>): (P
 
 describe('variables that do not fit', () => {
   test('are all told, each by its pointer in the words of REST', () => {
-    const input = { dateRange: [1, 'x', null], model: 'DREAM', options: { markovOrder: 1.5, isOn: 1 }, tags: [['a', 7]], dataSuorceId: 'ds_1' };
+    const input = {
+      dateRange: [1, 'x', null],
+      model: 'DREAM',
+      options: { markovOrder: 1.5, isOn: 1 },
+      tags: [['a', 7]],
+      dataSuorceId: 'ds_1',
+    };
     expect(problemOf('$input: SearchInput!', { input })).toEqual({
       type: 'validation_error',
       status: 400,
@@ -44,7 +54,11 @@ describe('variables that do not fit', () => {
         { param: '/date_range/1', code: 'invalid_value', message: 'must be a number' },
         { param: '/date_range/2', code: 'required', message: 'must not be null' },
         { param: '/model', code: 'invalid_value', message: 'must be one of CAUSAL, MARKOV' },
-        { param: '/options/markov_order', code: 'invalid_value', message: expect.stringMatching(/^must be a whole number/) as string },
+        {
+          param: '/options/markov_order',
+          code: 'invalid_value',
+          message: expect.stringMatching(/^must be a whole number/) as string,
+        },
         { param: '/options/is_on', code: 'invalid_value', message: 'must be true or false' },
         { param: '/tags/0/1', code: 'invalid_value', message: 'must be a string' },
         { param: '/data_suorce_id', code: 'unknown_member', message: 'is not a member that is known here' },
@@ -75,14 +89,53 @@ describe('variables that do not fit', () => {
   test('are those that graphql-js refuses', () => {
     const leaf = fc.oneof(fc.constantFrom(null, '', 'CAUSAL', 'toString', true, 2, 3, 1.5, 2 ** 40), fc.constant([]));
     const value = fc.letrec<{ any: unknown }>((tie) => ({
-      any: fc.oneof({ depthSize: 'small' }, leaf, fc.array(tie('any'), { maxLength: 3 }), fc.dictionary(fc.constantFrom('dataSourceId', 'dateRange', 'model', 'options', 'tags', 'markovOrder', 'isOn', 'createdAfter', 'more'), tie('any'))),
+      any: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('any'), { maxLength: 3 }),
+        fc.dictionary(
+          fc.constantFrom(
+            'dataSourceId',
+            'dateRange',
+            'model',
+            'options',
+            'tags',
+            'markovOrder',
+            'isOn',
+            'createdAfter',
+            'more',
+          ),
+          tie('any'),
+        ),
+      ),
     })).any;
-    const fit = fc.record({ dataSourceId: fc.constantFrom('a', 1), dateRange: fc.constantFrom([], [1, 2], 3), model: fc.constantFrom('CAUSAL', null), options: fc.oneof(fc.constant(null), fc.record({ markovOrder: fc.constantFrom(1, 1.5), isOn: leaf })) }, { requiredKeys: ['dataSourceId', 'dateRange'] });
-    const declarations = fc.constantFrom('$v: SearchInput!', '$v: SearchInput', '$v: [SearchInput!]', '$v: Filter', '$v: [String!]', '$v: Int = 5', '$v: [[Even]!]', '$v: Int! = 5', '$v: ID!', '$v: Model', '$v: Boolean');
+    const fit = fc.record(
+      {
+        dataSourceId: fc.constantFrom('a', 1),
+        dateRange: fc.constantFrom([], [1, 2], 3),
+        model: fc.constantFrom('CAUSAL', null),
+        options: fc.oneof(fc.constant(null), fc.record({ markovOrder: fc.constantFrom(1, 1.5), isOn: leaf })),
+      },
+      { requiredKeys: ['dataSourceId', 'dateRange'] },
+    );
+    const declarations = fc.constantFrom(
+      '$v: SearchInput!',
+      '$v: SearchInput',
+      '$v: [SearchInput!]',
+      '$v: Filter',
+      '$v: [String!]',
+      '$v: Int = 5',
+      '$v: [[Even]!]',
+      '$v: Int! = 5',
+      '$v: ID!',
+      '$v: Model',
+      '$v: Boolean',
+    );
     let fits = 0;
     fc.assert(
       fc.property(declarations, fc.oneof(value, fit), (declared, v) => {
-        const refused = getVariableValues(SCHEMA, operationOf(declared).variableDefinitions ?? [], { v }).errors !== undefined;
+        const refused =
+          getVariableValues(SCHEMA, operationOf(declared).variableDefinitions ?? [], { v }).errors !== undefined;
         fits += refused ? 0 : 1;
         expect(problemOf(declared, { v }) !== null).toBe(refused);
       }),

@@ -7,9 +7,14 @@ import { composeSupergraph } from '../../gateway/supergraph.ts';
 import type { RequestContext } from '../../schema/principal.ts';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])';
-const books = `${LINK} type Query { book(id: ID!): Book shelf(id: ID!): Shelf } type Book @key(fields: "id") { id: ID! title: String! } type Shelf { books: [Book!]! }`;
+const books =
+  `${LINK} type Query { book(id: ID!): Book shelf(id: ID!): Shelf } type Book @key(fields: "id") { id: ` +
+  `ID! title: String! } type Shelf { books: [Book!]! }`;
 const ratings = `${LINK} type Query { best: Book } type Book @key(fields: "id") { id: ID! stars: Int }`;
-const supergraph = composeSupergraph([{ name: 'books', sdl: books, url: 'http://books.invalid/' }, { name: 'ratings', sdl: ratings, url: 'http://ratings.invalid/' }]);
+const supergraph = composeSupergraph([
+  { name: 'books', sdl: books, url: 'http://books.invalid/' },
+  { name: 'ratings', sdl: ratings, url: 'http://ratings.invalid/' },
+]);
 const planner = plannerBy(new QueryPlanner(Supergraph.build(supergraph), { exposeDocumentNodeInFetchNode: true }));
 const context: RequestContext = { requestId: 'req_1', apiVersion: '2026-02-01', principal: null };
 
@@ -27,20 +32,27 @@ function asking(answer: object = { data: {} }) {
       return answer;
     },
   });
-  const ownerOf = soleOwners(planner, { books: source('books'), ratings: source('ratings') } as unknown as Parameters<typeof soleOwners>[1]);
+  const ownerOf = soleOwners(planner, { books: source('books'), ratings: source('ratings') } as unknown as Parameters<
+    typeof soleOwners
+  >[1]);
   return { asked, ownerOf };
 }
 
 test('a document that one subgraph answers alone is asked of it, with the variables that it uses', async () => {
   const answer = { data: { book: { id: '1', title: 'Lift' } } };
   const { asked, ownerOf } = asking(answer);
-  const owner = ownerOf(parse('query Book($id: ID!, $other: Int) { book(id: $id) { id title } shelf(id: "a") { books { title } } }'));
+  const owner = ownerOf(
+    parse('query Book($id: ID!, $other: Int) { book(id: $id) { id title } shelf(id: "a") { books { title } } }'),
+  );
   expect(await owner!({ id: '1', other: 2, more: 3 }, context)).toEqual(answer);
   expect(asked).toEqual([{ subgraph: 'books', variables: { id: '1' }, context }]);
 });
 
 test('errors come back as the subgraph gave them', async () => {
-  const answer = { data: { book: null }, errors: [{ message: 'There is no book.', extensions: { type: 'resource_not_found' } }] };
+  const answer = {
+    data: { book: null },
+    errors: [{ message: 'There is no book.', extensions: { type: 'resource_not_found' } }],
+  };
   expect(await asking(answer).ownerOf(parse('{ book(id: "1") { id } }'))!({}, context)).toEqual(answer);
 });
 

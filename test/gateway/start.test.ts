@@ -12,7 +12,8 @@ describe('named documents', () => {
     folder = mkdtempSync(join(tmpdir(), 'documents-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
-  const write = (files: Record<string, string>) => Object.entries(files).forEach(([name, text]) => writeFileSync(join(folder, name), text));
+  const write = (files: Record<string, string>) =>
+    Object.entries(files).forEach(([name, text]) => writeFileSync(join(folder, name), text));
 
   test('bring the fragments that they need, from any file, and no others', () => {
     write({
@@ -31,7 +32,12 @@ describe('named documents', () => {
   test('that the graph cannot answer are named by file and field, all at once', () => {
     write({ 'a.graphql': 'query A { node { ...Part\n colour } }', 'b.graphql': 'fragment Part on Node {\n  size\n}' });
     expect(() => loadNamedDocuments(folder, schema)).toThrow(
-      expect.objectContaining({ name: 'NamedDocumentsError', message: expect.stringMatching(/a\.graphql:2:2 Cannot query field "colour" on type "Node"\.\nb\.graphql:2:3 Cannot query field "size" on type "Node"\./) }),
+      expect.objectContaining({
+        name: 'NamedDocumentsError',
+        message: expect.stringMatching(
+          /a\.graphql:2:2 Cannot query field "colour" on type "Node"\.\nb\.graphql:2:3 Cannot query field "size" on type "Node"\./,
+        ),
+      }),
     );
   });
 
@@ -48,7 +54,13 @@ describe('composition', () => {
   const link = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])';
 
   test('says every reason on a line of its own', () => {
-    const subgraph = (name: string, type: string) => ({ name, url: `http://${name}/`, sdl: `${link} type Query { ${name}: Thing } type Thing @key(fields: "id") { id: ID! size: ${type} weight: ${type} }` });
+    const subgraph = (name: string, type: string) => ({
+      name,
+      url: `http://${name}/`,
+      sdl:
+        `${link} type Query { ${name}: Thing } type Thing @key(fields: "id") { id: ID! size: ${type} weight: ` +
+        `${type} }`,
+    });
     const attempt = () => composeSupergraph([subgraph('one', 'Int'), subgraph('two', 'String')]);
     expect(attempt).toThrow(expect.objectContaining({ name: 'CompositionError' }));
     try {

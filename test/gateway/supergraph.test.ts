@@ -4,7 +4,11 @@ import { composeSupergraph, supergraphOf, type SubgraphDefinition } from '../../
 
 const FOLDER = new URL('../../schema/subgraphs/', import.meta.url);
 const subgraphsAt = (urlOf: (name: string) => string): SubgraphDefinition[] =>
-  readdirSync(FOLDER).map((file) => ({ name: basename(file, '.graphql'), url: urlOf(basename(file, '.graphql')), sdl: readFileSync(new URL(file, FOLDER), 'utf8') }));
+  readdirSync(FOLDER).map((file) => ({
+    name: basename(file, '.graphql'),
+    url: urlOf(basename(file, '.graphql')),
+    sdl: readFileSync(new URL(file, FOLDER), 'utf8'),
+  }));
 
 describe('the supergraph that is printed', () => {
   test.each([

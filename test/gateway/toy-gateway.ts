@@ -55,11 +55,19 @@ class ToyAdmission implements Admission {
   }
 
   admit({ authorization }: Arrival): Promise<Admitted> {
-    if (authorization === 'Bearer elsewhere') return Promise.reject(new ProblemError('ip_not_allowed', 'not from here'));
+    if (authorization === 'Bearer elsewhere')
+      return Promise.reject(new ProblemError('ip_not_allowed', 'not from here'));
     if (authorization === 'Bearer busy') return Promise.reject(new RateLimitError([USED_UP], USED_UP));
-    if (authorization === 'Bearer early') return Promise.reject(new ProblemError('service_unavailable', 'The database is away.', { retryAfterS: 2 }));
-    if (authorization !== 'Bearer good' || this.revoked.has(authorization)) return Promise.reject(new ProblemError('invalid_api_key', 'The key is unknown.'));
-    return Promise.resolve({ principal: PRINCIPAL, pinnedVersion: null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }], credential: { id: PRINCIPAL.credentialId, keyId: PRINCIPAL.credentialId, accountId: PRINCIPAL.accountId } });
+    if (authorization === 'Bearer early')
+      return Promise.reject(new ProblemError('service_unavailable', 'The database is away.', { retryAfterS: 2 }));
+    if (authorization !== 'Bearer good' || this.revoked.has(authorization))
+      return Promise.reject(new ProblemError('invalid_api_key', 'The key is unknown.'));
+    return Promise.resolve({
+      principal: PRINCIPAL,
+      pinnedVersion: null,
+      windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }],
+      credential: { id: PRINCIPAL.credentialId, keyId: PRINCIPAL.credentialId, accountId: PRINCIPAL.accountId },
+    });
   }
 
   enterWorkspace(_principal: Principal, workspaceId: string): Promise<Principal> {
@@ -83,7 +91,8 @@ class ToyAdmission implements Admission {
   }
 
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void> {
-    if (nonce === undefined) return Promise.reject(new ProblemError('missing_nonce', 'X-Nonce is missing.', { param: 'header:X-Nonce' }));
+    if (nonce === undefined)
+      return Promise.reject(new ProblemError('missing_nonce', 'X-Nonce is missing.', { param: 'header:X-Nonce' }));
     const entry = `${principal?.credentialId ?? clientAddress} ${nonce}`;
     if (this.nonces.includes(entry)) return Promise.reject(new ProblemError('duplicate_nonce', 'The nonce was used.'));
     this.nonces.push(entry);
@@ -112,13 +121,25 @@ export async function startToyGateway(mode: Mode, overrides: Partial<GatewayOpti
   const reads: string[][] = [];
   const logs: string[] = [];
   const clock = () => new Date();
-  const logger = createLogger({ level: 'warn', format: 'json', destination: { write: (line) => void logs.push(line) } });
+  const logger = createLogger({
+    level: 'warn',
+    format: 'json',
+    destination: { write: (line) => void logs.push(line) },
+  });
   const subgraphs = await toySubgraphs(events, reads);
   const tokens = principalTokens(SECRET, clock);
-  const subgraphServers = mode === 'remote' ? await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger }))) : [];
+  const subgraphServers =
+    mode === 'remote'
+      ? await Promise.all(
+          subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger })),
+        )
+      : [];
   const admission = new ToyAdmission();
   const gateway = await createGateway({
-    subgraphs: mode === 'remote' ? subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: subgraphServers[index]!.url })) : subgraphs,
+    subgraphs:
+      mode === 'remote'
+        ? subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: subgraphServers[index]!.url }))
+        : subgraphs,
     internalSecret: SECRET,
     admission,
     claims: memoryClaims(),
@@ -146,7 +167,13 @@ export async function startToyGateway(mode: Mode, overrides: Partial<GatewayOpti
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   return {
-    gateway, admission, events, reads, logs, url, subgraphServers,
+    gateway,
+    admission,
+    events,
+    reads,
+    logs,
+    url,
+    subgraphServers,
     async close() {
       await gateway.close();
       await closed(server);
@@ -177,7 +204,11 @@ export interface PublicAnswer {
   readonly body: { readonly data?: Record<string, unknown> | null; readonly errors?: readonly PublicError[] };
 }
 
-export async function post(url: string, body: unknown, { headers = {}, accept = 'application/graphql-response+json' }: PostOptions = {}): Promise<PublicAnswer> {
+export async function post(
+  url: string,
+  body: unknown,
+  { headers = {}, accept = 'application/graphql-response+json' }: PostOptions = {},
+): Promise<PublicAnswer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept, ...headers },

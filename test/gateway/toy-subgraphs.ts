@@ -1,9 +1,32 @@
 import DataLoader from 'dataloader';
-import { Arg, Args, Ctx, Directive, Field, FieldResolver, ID, InputType, Int, Mutation, ObjectType, Query, Resolver, Root, Subscription, registerEnumType } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Directive,
+  Field,
+  FieldResolver,
+  ID,
+  InputType,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+  Subscription,
+  registerEnumType,
+} from 'type-graphql';
 import { ProblemError } from '../../schema/problems.ts';
 import { assertAction } from '../../schema/actions.ts';
 import type { RequestContext } from '../../schema/principal.ts';
-import { PageArguments, connectionOf, connectionType, parsePage, type Connection } from '../../platform/graph/connection.ts';
+import {
+  PageArguments,
+  connectionOf,
+  connectionType,
+  parsePage,
+  type Connection,
+} from '../../platform/graph/connection.ts';
 import { perRequest } from '../../platform/graph/request-context.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from '../../platform/graph/scalars.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
@@ -66,8 +89,15 @@ const BookConnection = connectionType('Book', () => Book);
 
 function bookWith(id: string): Book {
   return {
-    id, title: `Title ${id}`, genre: 'short_story', priceCents: 4_294_967_296, createdAt: NOW, published: '2026-01-31',
-    sales: { google_ads: 3, nested: { a_b: [1, null] } }, page: new URL('https://shop.example/books'), author: { id: id === 'b99' ? 'unknown' : `a${Number(id.slice(1)) % 3}` },
+    id,
+    title: `Title ${id}`,
+    genre: 'short_story',
+    priceCents: 4_294_967_296,
+    createdAt: NOW,
+    published: '2026-01-31',
+    sales: { google_ads: 3, nested: { a_b: [1, null] } },
+    page: new URL('https://shop.example/books'),
+    author: { id: id === 'b99' ? 'unknown' : `a${Number(id.slice(1)) % 3}` },
   };
 }
 
@@ -78,7 +108,11 @@ async function booksSubgraph(events: EventSource): Promise<Subgraph> {
   class BookResolver {
     @Query(() => Book)
     book(@Arg('id', () => ID) id: string): Book {
-      if (!/^b\d+$/.test(id)) throw new ProblemError('resource_not_found', `There is no book ${id}.`, { code: 'unknown_book', param: 'path:id' });
+      if (!/^b\d+$/.test(id))
+        throw new ProblemError('resource_not_found', `There is no book ${id}.`, {
+          code: 'unknown_book',
+          param: 'path:id',
+        });
       return bookWith(id);
     }
 
@@ -91,16 +125,27 @@ async function booksSubgraph(events: EventSource): Promise<Subgraph> {
     @Query(() => String, { nullable: true })
     broken(@Arg('how') how: string): string {
       switch (how) {
-        case 'error': throw new Error('password=hunter2');
-        case 'text': throw 'hunter2 as text';
-        case 'null': return undefined as unknown as string;
-        default: throw new ProblemError('data_source_unavailable', 'The source cannot be read.', { errors: [{ param: '/how', code: 'odd', message: 'odd' }], retryAfterS: 7 });
+        case 'error':
+          throw new Error('password=hunter2');
+        case 'text':
+          throw 'hunter2 as text';
+        case 'null':
+          return undefined as unknown as string;
+        default:
+          throw new ProblemError('data_source_unavailable', 'The source cannot be read.', {
+            errors: [{ param: '/how', code: 'odd', message: 'odd' }],
+            retryAfterS: 7,
+          });
       }
     }
 
     @Query(() => String)
     caller(@Ctx() context: RequestContext): string {
-      return JSON.stringify([context.requestId, assertAction(context.principal, 'attribution:read').accountId, context.apiVersion]);
+      return JSON.stringify([
+        context.requestId,
+        assertAction(context.principal, 'attribution:read').accountId,
+        context.apiVersion,
+      ]);
     }
 
     @Mutation(() => AddBookPayload)
@@ -108,10 +153,12 @@ async function booksSubgraph(events: EventSource): Promise<Subgraph> {
       return { book: { ...bookWith('b76'), title: input.title, priceCents: input.priceCents }, trust: trust() };
     }
 
-    @Subscription(() => BookSold, { subscribe: ({ args, context }: { args: { shop: string }; context: RequestContext }) => {
-      assertAction(context.principal, 'attribution:read');
-      return events.subscribe(args.shop);
-    } })
+    @Subscription(() => BookSold, {
+      subscribe: ({ args, context }: { args: { shop: string }; context: RequestContext }) => {
+        assertAction(context.principal, 'attribution:read');
+        return events.subscribe(args.shop);
+      },
+    })
     bookSold(@Root() event: { sequence: number; bookId: string }, @Arg('shop') _shop: string): BookSold {
       if (event.bookId === 'broken') throw new Error('password=hunter2');
       return { sequence: event.sequence, book: bookWith(event.bookId) };

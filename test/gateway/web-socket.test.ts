@@ -19,8 +19,10 @@ describe('GraphQL over WebSocket', () => {
     const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
     return { code, reason: String(reason) };
   };
-  const say = (socket: WebSocket, message: unknown) => socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-  const hear = async (socket: WebSocket) => JSON.parse(String(((await once(socket, 'message')) as [Buffer])[0])) as Record<string, unknown>;
+  const say = (socket: WebSocket, message: unknown) =>
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  const hear = async (socket: WebSocket) =>
+    JSON.parse(String(((await once(socket, 'message')) as [Buffer])[0])) as Record<string, unknown>;
 
   test.each([
     [{ authorization: 'Bearer nobody' }, 4401, 'invalid_api_key'],
@@ -50,8 +52,16 @@ describe('GraphQL over WebSocket', () => {
   });
 
   test.each([
-    ['before the handshake, of more than a key', false, { type: 'connection_init', payload: { filler: 'x'.repeat(9_000) } }],
-    ['of ten thousand members', true, { type: 'ping', payload: Object.fromEntries(Array.from({ length: 10_001 }, (_, place) => [`m${place}`, 0])) }],
+    [
+      'before the handshake, of more than a key',
+      false,
+      { type: 'connection_init', payload: { filler: 'x'.repeat(9_000) } },
+    ],
+    [
+      'of ten thousand members',
+      true,
+      { type: 'ping', payload: Object.fromEntries(Array.from({ length: 10_001 }, (_, place) => [`m${place}`, 0])) },
+    ],
   ])('a message %s is closed with 4400', async (_what, isAdmitted, message) => {
     const socket = await open();
     if (isAdmitted) {
@@ -75,7 +85,14 @@ describe('GraphQL over WebSocket', () => {
     expect(await closing(socket)).toMatchObject({ code: 4429 });
   });
 
-  test.each(['{', '"text"', '{"type":"unknown"}', '{"id":"1","type":"subscribe"}', '{"type":"connection_ack"}', '{"id":"1","type":"next","payload":{}}'])('the message %s is closed with 4400', async (message) => {
+  test.each([
+    '{',
+    '"text"',
+    '{"type":"unknown"}',
+    '{"id":"1","type":"subscribe"}',
+    '{"type":"connection_ack"}',
+    '{"id":"1","type":"next","payload":{}}',
+  ])('the message %s is closed with 4400', async (message) => {
     const socket = await open();
     say(socket, message);
     expect(await closing(socket)).toMatchObject({ code: 4400 });
@@ -94,7 +111,11 @@ describe('GraphQL over WebSocket', () => {
   });
 
   test.each([
-    [{ query: 7 }], [{ query: '' }], [{ query: '{ caller }', variables: 'text' }], [{ query: '{ caller }', operationName: 5 }], [{ query: '{ caller }', extensions: [] }],
+    [{ query: 7 }],
+    [{ query: '' }],
+    [{ query: '{ caller }', variables: 'text' }],
+    [{ query: '{ caller }', operationName: 5 }],
+    [{ query: '{ caller }', extensions: [] }],
   ])('a payload of %j never breaks the server', async (payload) => {
     const socket = await open();
     say(socket, { type: 'connection_init' });
@@ -108,7 +129,12 @@ describe('GraphQL over WebSocket', () => {
   });
 
   test.each(['authorization', 'Authorization'])('the key is found under %s, as it is among headers', async (name) => {
-    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { [name]: 'Bearer good' }, retryAttempts: 0 });
+    const client = createClient({
+      url: toy.url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: { [name]: 'Bearer good' },
+      retryAttempts: 0,
+    });
     const { value } = await client.iterate<{ caller: string }>({ query: '{ caller }' }).next();
     const [, accountId] = JSON.parse(String((value as { data: { caller: string } }).data.caller)) as string[];
     expect(accountId).toEqual(expect.stringMatching(/./));
@@ -116,7 +142,9 @@ describe('GraphQL over WebSocket', () => {
   });
 
   test('a program may show its key in a header instead', async () => {
-    const socket = new WebSocket(toy.url.replace('http', 'ws'), 'graphql-transport-ws', { headers: { authorization: 'Bearer good' } });
+    const socket = new WebSocket(toy.url.replace('http', 'ws'), 'graphql-transport-ws', {
+      headers: { authorization: 'Bearer good' },
+    });
     await once(socket, 'open');
     say(socket, { type: 'connection_init' });
     await hear(socket);
@@ -126,10 +154,20 @@ describe('GraphQL over WebSocket', () => {
   });
 
   test('a key that was revoked opens nothing more on an open socket', async () => {
-    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, lazy: false, retryAttempts: 0 });
-    expect(await client.iterate({ query: '{ caller }' }).next()).toMatchObject({ value: { data: { caller: expect.any(String) } } });
+    const client = createClient({
+      url: toy.url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: 'Bearer good' },
+      lazy: false,
+      retryAttempts: 0,
+    });
+    expect(await client.iterate({ query: '{ caller }' }).next()).toMatchObject({
+      value: { data: { caller: expect.any(String) } },
+    });
     toy.admission.revoked.add('Bearer good');
-    await expect(client.iterate({ query: '{ caller }' }).next()).rejects.toMatchObject([{ extensions: { code: 'INVALID_API_KEY' } }]);
+    await expect(client.iterate({ query: '{ caller }' }).next()).rejects.toMatchObject([
+      { extensions: { code: 'INVALID_API_KEY' } },
+    ]);
     toy.admission.revoked.clear();
     await client.dispose();
   });
@@ -158,9 +196,21 @@ describe('GraphQL over WebSocket', () => {
   });
 
   test('at most a hundred operations run on one socket', async () => {
-    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, retryAttempts: 0 });
-    const streams = Array.from({ length: 101 }, () => client.iterate({ query: 'subscription { bookSold(shop: "x") { sequence } }' }));
-    const outcomes = streams.map((stream) => stream.next().then(() => 'event', (errors: { extensions: { code: string } }[]) => errors[0]?.extensions.code));
+    const client = createClient({
+      url: toy.url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: 'Bearer good' },
+      retryAttempts: 0,
+    });
+    const streams = Array.from({ length: 101 }, () =>
+      client.iterate({ query: 'subscription { bookSold(shop: "x") { sequence } }' }),
+    );
+    const outcomes = streams.map((stream) =>
+      stream.next().then(
+        () => 'event',
+        (errors: { extensions: { code: string } }[]) => errors[0]?.extensions.code,
+      ),
+    );
     expect(await Promise.race(outcomes)).toBe('RATE_LIMIT_EXCEEDED');
     expect(toy.events.open).toBeLessThanOrEqual(100);
     await client.dispose();

@@ -66,27 +66,32 @@ describe('batches', () => {
 
   test('everybody gets a result of his own, exactly once, and no batch is too large or one too many', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom('add', 'turn', 'release'), { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 4 }), async (script, atOnce, size) => {
-        const { sent, batches } = released({ atOnce, size });
-        const results: Promise<number>[] = [];
-        let done = 0;
-        const release = async () => {
-          sent[done]?.release();
-          if (done < sent.length) done += 1;
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('add', 'turn', 'release'), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (script, atOnce, size) => {
+          const { sent, batches } = released({ atOnce, size });
+          const results: Promise<number>[] = [];
+          let done = 0;
+          const release = async () => {
+            sent[done]?.release();
+            if (done < sent.length) done += 1;
+            await nextTurn();
+            expect(sent.length - done).toBeLessThanOrEqual(atOnce);
+          };
+          for (const each of script) {
+            if (each === 'add') results.push(batches.add(results.length));
+            else if (each === 'turn') await nextTurn();
+            else await release();
+          }
           await nextTurn();
-          expect(sent.length - done).toBeLessThanOrEqual(atOnce);
-        };
-        for (const each of script) {
-          if (each === 'add') results.push(batches.add(results.length));
-          else if (each === 'turn') await nextTurn();
-          else await release();
-        }
-        await nextTurn();
-        while (done < sent.length) await release();
-        expect(await Promise.all(results)).toEqual(results.map((_result, item) => item * 100));
-        expect(sent.flatMap(({ items }) => items)).toEqual(results.map((_result, item) => item));
-        expect(sent.every(({ items }) => items.length <= size)).toBe(true);
-      }),
+          while (done < sent.length) await release();
+          expect(await Promise.all(results)).toEqual(results.map((_result, item) => item * 100));
+          expect(sent.flatMap(({ items }) => items)).toEqual(results.map((_result, item) => item));
+          expect(sent.every(({ items }) => items.length <= size)).toBe(true);
+        },
+      ),
     );
   });
 });

@@ -33,7 +33,11 @@ describe('who asks the same in one turn of the event loop', () => {
     expect(late.place).toBe(0);
     // Whoever is slow holds nobody up for long.
     while (askings.length < 3) await nextTurn();
-    expect(askings.map(({ question, askers }) => [question, askers])).toEqual([['one', 1], ['other', 1], ['late', 1]]);
+    expect(askings.map(({ question, askers }) => [question, askers])).toEqual([
+      ['one', 1],
+      ['other', 1],
+      ['late', 1],
+    ]);
   });
 
   test('gathers with who comes while the same is asked for others, whose answer is too old for them', async () => {
@@ -70,14 +74,20 @@ test('no answer is older than its question, and every asker is counted in exactl
     fc.asyncProperty(fc.array(fc.constantFrom('a', 'b', 'turn', 'microtask'), { maxLength: 40 }), async (script) => {
       let now = 0;
       let counted = 0;
-      const coalescer = new Coalescer<string, { readonly key: string; readonly sinceNow: number }>(async (key, askers) => {
-        counted += askers;
-        const sinceNow = (now += 1);
-        // Some take a while, so that others come meanwhile.
-        if (key === 'b') await nextTurn();
-        return { key, sinceNow };
-      });
-      const asked: { readonly key: string; readonly atNow: number; readonly answer: Promise<{ readonly key: string; readonly sinceNow: number }> }[] = [];
+      const coalescer = new Coalescer<string, { readonly key: string; readonly sinceNow: number }>(
+        async (key, askers) => {
+          counted += askers;
+          const sinceNow = (now += 1);
+          // Some take a while, so that others come meanwhile.
+          if (key === 'b') await nextTurn();
+          return { key, sinceNow };
+        },
+      );
+      const asked: {
+        readonly key: string;
+        readonly atNow: number;
+        readonly answer: Promise<{ readonly key: string; readonly sinceNow: number }>;
+      }[] = [];
       for (const each of script) {
         if (each === 'turn') await nextTurn();
         else if (each === 'microtask') await Promise.resolve();

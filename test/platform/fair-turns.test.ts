@@ -108,24 +108,30 @@ describe('turns handed out among tenants', () => {
   it('never exceeds its places, serves everybody, and nobody is passed more than once by each other tenant', async () => {
     const tenants = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 40 });
     await fc.assert(
-      fc.asyncProperty(tenants, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 }), async (asked, places, perTenant) => {
-        const { ask, begun, held, end } = bookings(new FairTurns({ places, perTenant }));
-        for (const tenant of asked) void ask(tenant);
-        await turn();
-        while (held.length > 0) {
-          expect(held.length).toBeLessThanOrEqual(places);
-          for (const { tenant } of held) expect(held.filter((other) => other.tenant === tenant).length).toBeLessThanOrEqual(perTenant);
-          await end();
-        }
-        expect(begun.toSorted()).toEqual(asked.toSorted());
-        // All asked at the start: between two turns of one tenant, every other one that still waits has its own.
-        if (places > 1) return;
-        for (const [index, tenant] of begun.entries()) {
-          const next = begun.indexOf(tenant, index + 1);
-          if (next < 0) continue;
-          for (const other of new Set(begun.slice(next))) expect(begun.slice(index, next + 1)).toContain(other);
-        }
-      }),
+      fc.asyncProperty(
+        tenants,
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (asked, places, perTenant) => {
+          const { ask, begun, held, end } = bookings(new FairTurns({ places, perTenant }));
+          for (const tenant of asked) void ask(tenant);
+          await turn();
+          while (held.length > 0) {
+            expect(held.length).toBeLessThanOrEqual(places);
+            for (const { tenant } of held)
+              expect(held.filter((other) => other.tenant === tenant).length).toBeLessThanOrEqual(perTenant);
+            await end();
+          }
+          expect(begun.toSorted()).toEqual(asked.toSorted());
+          // All asked at the start: between two turns of one tenant, every other one that still waits has its own.
+          if (places > 1) return;
+          for (const [index, tenant] of begun.entries()) {
+            const next = begun.indexOf(tenant, index + 1);
+            if (next < 0) continue;
+            for (const other of new Set(begun.slice(next))) expect(begun.slice(index, next + 1)).toContain(other);
+          }
+        },
+      ),
     );
   });
 });

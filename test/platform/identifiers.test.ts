@@ -15,7 +15,13 @@ describe('identifiers', () => {
   });
 
   test('public ids sort as their UUIDs do', () => {
-    fc.assert(fc.property(anyUuid, anyUuid, (a, b) => Math.sign(Number(publicId('ds', a) > publicId('ds', b))) === Number(a > b)));
+    fc.assert(
+      fc.property(
+        anyUuid,
+        anyUuid,
+        (a, b) => Math.sign(Number(publicId('ds', a) > publicId('ds', b))) === Number(a > b),
+      ),
+    );
   });
 
   test('the extremes survive the round trip', () => {
@@ -24,9 +30,19 @@ describe('identifiers', () => {
     }
   });
 
-  test.each(['attr_', 'attr_short', `ds_${'0'.repeat(22)}`, `attr_${'z'.repeat(22)}`, `attr_${'0'.repeat(21)}-`, '', `attr_${'0'.repeat(23)}`])('%p is no id of an attribution', (id) => {
+  test.each([
+    'attr_',
+    'attr_short',
+    `ds_${'0'.repeat(22)}`,
+    `attr_${'z'.repeat(22)}`,
+    `attr_${'0'.repeat(21)}-`,
+    '',
+    `attr_${'0'.repeat(23)}`,
+  ])('%p is no id of an attribution', (id) => {
     expect(uuidFromPublicId('attr', id)).toBeUndefined();
-    expect(() => requireUuid('attr', id, 'attribution')).toThrow(expect.objectContaining({ type: 'resource_not_found' }));
+    expect(() => requireUuid('attr', id, 'attribution')).toThrow(
+      expect.objectContaining({ type: 'resource_not_found' }),
+    );
   });
 
   test('new UUIDs are version 7 and ordered by time', () => {

@@ -10,11 +10,15 @@ test('nobody goes while there is room', () => {
 test('the group with most goes first, the fullest of it before the others', () => {
   const neighbour = reader('neighbour', 50);
   const crowd = [10, 30, 20, 40].map((bytes) => reader('crowd', bytes));
-  expect(mostHeld([neighbour, ...crowd], 100)).toEqual([reader('crowd', 40), reader('neighbour', 50)].slice(0, 1).concat(reader('crowd', 30)));
+  expect(mostHeld([neighbour, ...crowd], 100)).toEqual(
+    [reader('crowd', 40), reader('neighbour', 50)].slice(0, 1).concat(reader('crowd', 30)),
+  );
 });
 
 test('what stays fits, and no more goes than has to', () => {
-  const readers = array(record({ group: constantFrom('a', 'b', 'c'), bytes: integer({ min: 0, max: 1_000 }) }), { maxLength: 40 });
+  const readers = array(record({ group: constantFrom('a', 'b', 'c'), bytes: integer({ min: 0, max: 1_000 }) }), {
+    maxLength: 40,
+  });
   assert(
     property(readers, integer({ min: 0, max: 5_000 }), (all, maxBytes) => {
       const going = mostHeld(all, maxBytes);

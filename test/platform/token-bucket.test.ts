@@ -3,7 +3,13 @@ import { TokenBucket } from '../../platform/token-bucket.ts';
 
 test('holds a burst, and regains what was taken with time', () => {
   const bucket = new TokenBucket({ burst: 10, perSecond: 2 }, 0);
-  expect([bucket.take(8, 0), bucket.take(3, 0), bucket.take(2, 0), bucket.take(1, 400), bucket.take(1, 500)]).toEqual([true, false, true, false, true]);
+  expect([bucket.take(8, 0), bucket.take(3, 0), bucket.take(2, 0), bucket.take(1, 400), bucket.take(1, 500)]).toEqual([
+    true,
+    false,
+    true,
+    false,
+    true,
+  ]);
   expect([bucket.take(11, 1e9), bucket.take(10, 1e9)]).toEqual([false, true]);
 });
 

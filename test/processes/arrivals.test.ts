@@ -2,7 +2,8 @@ import { Arrivals } from '../../processes/arrivals.ts';
 
 test('an address may come so often at once, then at an even rate; others are not concerned', () => {
   const arrivals = new Arrivals({ burst: 5, perSecond: 2 });
-  const letIn = (address: string, atMs: number, times: number) => Array.from({ length: times }, () => arrivals.isTooFast(address, atMs)).filter((isTooFast) => !isTooFast).length;
+  const letIn = (address: string, atMs: number, times: number) =>
+    Array.from({ length: times }, () => arrivals.isTooFast(address, atMs)).filter((isTooFast) => !isTooFast).length;
   expect(letIn('a', 0, 8)).toBe(5);
   expect(letIn('b', 0, 3)).toBe(3);
   expect(letIn('a', 999, 3)).toBe(1);

@@ -38,11 +38,17 @@ class Door {
   static async open(options: Partial<ServerOptions> = {}): Promise<Door> {
     const door = new Door();
     door.#server = await listen({
-      host: '127.0.0.1', port: 0, limits: { max: MAX, maxPerAddress: MAX_PER_ADDRESS }, isProbe,
+      host: '127.0.0.1',
+      port: 0,
+      limits: { max: MAX, maxPerAddress: MAX_PER_ADDRESS },
+      isProbe,
       handler: (request, response) => door.#handle(request, response),
       mayUpgrade: () => true,
       upgrade: (_request, socket) => {
-        socket.on('error', () => undefined).on('end', () => socket.end()).resume();
+        socket
+          .on('error', () => undefined)
+          .on('end', () => socket.end())
+          .resume();
         socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
       },
       refusal: (code) => problemMessage(parserProblem(code), 'req_1', 'http://127.0.0.1/v1'),

@@ -28,7 +28,8 @@ describe('the data directory', () => {
     const directory = holdDataDirectory(folder, () => new Date('2026-02-01T10:00:00Z'));
     const second = await elsewhere(folder);
     expect(second.answer).toBe(
-      `The data directory ${folder} is in use by process ${process.pid} since 2026-02-01T10:00:00.000Z. Stop it first, or give this one a directory of its own with LIFTGRAPH_DATA_DIR.`,
+      `The data directory ${folder} is in use by process ${process.pid} since 2026-02-01T10:00:00.000Z. Stop it ` +
+        `first, or give this one a directory of its own with LIFTGRAPH_DATA_DIR.`,
     );
     directory.release();
   });

@@ -12,10 +12,16 @@ import { ProblemError } from '../../schema/problems.ts';
 const MEBIBYTE = 1024 ** 2;
 const silent = pino({ level: 'silent' });
 
-function remembering(): { readonly logger: Logger; readonly lines: () => { readonly level: number; readonly msg: string }[] } {
+function remembering(): {
+  readonly logger: Logger;
+  readonly lines: () => { readonly level: number; readonly msg: string }[];
+} {
   const written: string[] = [];
   return {
-    logger: pino({ level: 'info' }, new Writable({ write: (line, _encoding, done) => (written.push(String(line)), done()) })),
+    logger: pino(
+      { level: 'info' },
+      new Writable({ write: (line, _encoding, done) => (written.push(String(line)), done()) }),
+    ),
     lines: () => written.map((line) => JSON.parse(line) as never),
   };
 }
@@ -27,7 +33,12 @@ function refuses(disk: DiskWatch): boolean {
     return false;
   } catch (error) {
     expect(error).toBeInstanceOf(ProblemError);
-    expect((error as ProblemError).problem).toMatchObject({ type: 'service_unavailable', status: 503, code: 'disk_nearly_full', retryAfterS: 30 });
+    expect((error as ProblemError).problem).toMatchObject({
+      type: 'service_unavailable',
+      status: 503,
+      code: 'disk_nearly_full',
+      retryAfterS: 30,
+    });
     expect((error as ProblemError).message).toMatch(/^The disk is nearly full/);
     return true;
   }
@@ -39,12 +50,21 @@ describe('a disk', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 20 }), async (course) => {
         let free = 0;
-        const disk = new DiskWatch({ folders: ['/data'], reserveBytes, logger: silent, freeBytesOf: async () => free * MEBIBYTE });
+        const disk = new DiskWatch({
+          folders: ['/data'],
+          reserveBytes,
+          logger: silent,
+          freeBytesOf: async () => free * MEBIBYTE,
+        });
         let expected = false;
         for (free of course) {
           await disk.look();
           expected = free < (expected ? 500 : 400);
-          expect([refuses(disk), disk.isNearlyFull, disk.check().status]).toEqual([expected, expected, expected ? 'degraded' : 'ok']);
+          expect([refuses(disk), disk.isNearlyFull, disk.check().status]).toEqual([
+            expected,
+            expected,
+            expected ? 'degraded' : 'ok',
+          ]);
           expect(disk.check().refusesWork).toBe(expected ? true : undefined);
         }
       }),
@@ -54,25 +74,42 @@ describe('a disk', () => {
   test('that fills while it is watched is noticed, and the log names it, what is free, what is kept and what to do, once', async () => {
     const { logger, lines } = remembering();
     let free = 900;
-    const disk = new DiskWatch({ folders: ['/srv/data'], reserveBytes: 512 * MEBIBYTE, logger, freeBytesOf: async () => free * MEBIBYTE });
+    const disk = new DiskWatch({
+      folders: ['/srv/data'],
+      reserveBytes: 512 * MEBIBYTE,
+      logger,
+      freeBytesOf: async () => free * MEBIBYTE,
+    });
     disk.start();
     free = 300.7;
-    for (const deadlineMs = performance.now() + 20_000; !disk.isNearlyFull && performance.now() < deadlineMs; ) await sleep(50);
+    for (const deadlineMs = performance.now() + 20_000; !disk.isNearlyFull && performance.now() < deadlineMs;)
+      await sleep(50);
     expect(refuses(disk)).toBe(true);
     await disk.look();
     free = 650;
-    for (const deadlineMs = performance.now() + 20_000; disk.isNearlyFull && performance.now() < deadlineMs; ) await sleep(50);
+    for (const deadlineMs = performance.now() + 20_000; disk.isNearlyFull && performance.now() < deadlineMs;)
+      await sleep(50);
     expect(refuses(disk)).toBe(false);
     await disk.stop();
     expect(lines().map(({ level, msg }) => [level, msg])).toEqual([
-      [50, expect.stringMatching(/^the disk of \/srv\/data is nearly full: 300 MiB are free and 512 MiB are kept in reserve\. .*503.*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES/)],
+      [
+        50,
+        expect.stringMatching(
+          /^the disk of \/srv\/data is nearly full: 300 MiB are free and 512 MiB are kept in reserve\. .*503.*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES/,
+        ),
+      ],
       [30, expect.stringContaining('has room again')],
     ]);
   });
 
   test('is as full as the fullest of several', async () => {
     const freeBytes: Record<string, number> = { '/data': 900 * MEBIBYTE, '/elsewhere': 900 * MEBIBYTE };
-    const disk = new DiskWatch({ folders: ['/data'], reserveBytes: 512 * MEBIBYTE, logger: silent, freeBytesOf: async (folder) => freeBytes[folder]! });
+    const disk = new DiskWatch({
+      folders: ['/data'],
+      reserveBytes: 512 * MEBIBYTE,
+      logger: silent,
+      freeBytesOf: async (folder) => freeBytes[folder]!,
+    });
     disk.start(['/elsewhere']);
     freeBytes['/elsewhere'] = MEBIBYTE;
     await disk.look();
@@ -91,7 +128,12 @@ describe('a disk', () => {
 
   test('that cannot be asked about refuses nothing, and is complained of once', async () => {
     const { logger, lines } = remembering();
-    const disk = new DiskWatch({ folders: ['/data'], reserveBytes: 1, logger, freeBytesOf: () => Promise.reject(new Error('EIO')) });
+    const disk = new DiskWatch({
+      folders: ['/data'],
+      reserveBytes: 1,
+      logger,
+      freeBytesOf: () => Promise.reject(new Error('EIO')),
+    });
     await disk.look();
     await disk.look();
     expect(refuses(disk)).toBe(false);
@@ -100,21 +142,26 @@ describe('a disk', () => {
 });
 
 describe('a start that failed', () => {
-  const watch = (freeBytes: number) => new DiskWatch({ folders: ['/srv/data'], reserveBytes: 0, logger: silent, freeBytesOf: async () => freeBytes });
+  const watch = (freeBytes: number) =>
+    new DiskWatch({ folders: ['/srv/data'], reserveBytes: 0, logger: silent, freeBytesOf: async () => freeBytes });
 
   test('on a full disk names the disk, what is free, what is needed and what to do', async () => {
     // A device of Linux that is always full.
     const error = await writeFile('/dev/full', 'x').catch((thrown: unknown) => thrown);
     const explained = await watch(3 * MEBIBYTE).explained(error);
     expect(explained).toBeInstanceOf(DiskFullError);
-    expect((explained as Error).message).toMatch(/^the disk of \/srv\/data is full: 3 MiB are free, and the stores need up to 128 MiB to start\. Make room .*LIFTGRAPH_DATA_DIR.*\(ENOSPC: .*\)$/);
+    expect((explained as Error).message).toMatch(
+      /^the disk of \/srv\/data is full: 3 MiB are free, and the stores need up to 128 MiB to start\. Make room .*LIFTGRAPH_DATA_DIR.*\(ENOSPC: .*\)$/,
+    );
     // Explained once, however often it passes.
     expect(await watch(0).explained(explained)).toBe(explained);
   });
 
   test('of a store that does not say what it lacked', async () => {
     const error = new Error('PostgreSQL ended while starting: FATAL:  could not write\nat line 2');
-    expect(String(await watch(3 * MEBIBYTE).explained(error, true))).toMatch(/the disk of \/srv\/data is full.*\(PostgreSQL ended while starting: FATAL: {2}could not write\)$/);
+    expect(String(await watch(3 * MEBIBYTE).explained(error, true))).toMatch(
+      /the disk of \/srv\/data is full.*\(PostgreSQL ended while starting: FATAL: {2}could not write\)$/,
+    );
     expect(await watch(1000 * MEBIBYTE).explained(error, true)).toBe(error);
   });
 

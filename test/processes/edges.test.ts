@@ -13,11 +13,20 @@ function expectRefusal({ status, headers, body }: RawAnswer, expected: { status:
   expect({ status, headers, body }).toMatchObject({
     status: expected.status,
     headers: {
-      'x-request-id': expect.stringMatching(/^req_[0-9A-Za-z]{22}$/), 'svc-api-version': '2026-02-01', 'svc-hrei-score': '0.00', 'svc-hrei-risk': 'minimal',
-      'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'content-type': 'application/json; charset=utf-8',
+      'x-request-id': expect.stringMatching(/^req_[0-9A-Za-z]{22}$/),
+      'svc-api-version': '2026-02-01',
+      'svc-hrei-score': '0.00',
+      'svc-hrei-risk': 'minimal',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-type': 'application/json; charset=utf-8',
     },
   });
-  expect(errorBody.parse(JSON.parse(body)).error).toMatchObject({ type: expected.type, request_id: headers['x-request-id'], doc_url: `http://127.0.0.1:4000/docs/errors/${expected.type}` });
+  expect(errorBody.parse(JSON.parse(body)).error).toMatchObject({
+    type: expected.type,
+    request_id: headers['x-request-id'],
+    doc_url: `http://127.0.0.1:4000/docs/errors/${expected.type}`,
+  });
 }
 
 const NO_BODY = 'Host: x\r\nConnection: close\r\n\r\n';
@@ -32,7 +41,12 @@ describe('what no door takes', () => {
     ['two slashes', `GET //v1/health HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
     ['climbing', `GET /v1/../../etc/passwd HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
     ['an asterisk', `OPTIONS * HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
-    ['an absolute address', `GET http://elsewhere.example/v1/nowhere HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
+    [
+      'an absolute address',
+      `GET http://elsewhere.example/v1/nowhere HTTP/1.1\r\n${NO_BODY}`,
+      404,
+      'resource_not_found',
+    ],
     ['a page by POST', `POST /docs HTTP/1.1\r\n${NO_BODY}`, 405, 'method_not_allowed'],
     ['a probe by DELETE', `DELETE /readyz HTTP/1.1\r\n${NO_BODY}`, 405, 'method_not_allowed'],
     ['a document by PUT', `PUT /openapi.json HTTP/1.1\r\n${NO_BODY}`, 405, 'method_not_allowed'],
@@ -48,7 +62,10 @@ describe('what no door takes', () => {
   test('problem details are sent there too', async () => {
     const response = await fetch(`${house.root}/elsewhere`, { headers: { accept: 'application/problem+json' } });
     expect(response.headers.get('content-type')).toBe('application/problem+json');
-    expect(problemBody.parse(await response.json())).toMatchObject({ status: 404, instance: `urn:request:${response.headers.get('x-request-id')}` });
+    expect(problemBody.parse(await response.json())).toMatchObject({
+      status: 404,
+      instance: `urn:request:${response.headers.get('x-request-id')}`,
+    });
   });
 
   test('HEAD says the same without a body', async () => {
@@ -65,14 +82,28 @@ describe('what no door takes', () => {
     const response = await fetch(`${house.root}/graphql`, { method, headers: { accept: 'application/json' } });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, POST');
-    if (method !== 'HEAD') expect(await response.json()).toMatchObject({ errors: [{ extensions: { type: 'method_not_allowed' } }] });
+    if (method !== 'HEAD')
+      expect(await response.json()).toMatchObject({ errors: [{ extensions: { type: 'method_not_allowed' } }] });
   });
 });
 
 describe('what cannot become a WebSocket', () => {
   const handshake = (changes: Record<string, string | null>, method = 'GET') => {
-    const headers = { Host: 'x', Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Protocol': 'graphql-transport-ws', ...changes };
-    return [`${method} /graphql HTTP/1.1`, ...Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}`])), '', ''].join('\r\n');
+    const headers = {
+      Host: 'x',
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Protocol': 'graphql-transport-ws',
+      ...changes,
+    };
+    return [
+      `${method} /graphql HTTP/1.1`,
+      ...Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}`])),
+      '',
+      '',
+    ].join('\r\n');
   };
 
   test.each([
@@ -85,12 +116,19 @@ describe('what cannot become a WebSocket', () => {
     const answer = parseAnswer(await exchange(house.root, handshake(changes)));
     expectRefusal(answer, { status, type: 'invalid_request' });
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'invalid_handshake', param: `header:${header}` } });
-    expect([answer.headers['sec-websocket-version'], answer.headers['upgrade']]).toEqual(status === 426 ? ['13', 'websocket'] : [undefined, undefined]);
+    expect([answer.headers['sec-websocket-version'], answer.headers['upgrade']]).toEqual(
+      status === 426 ? ['13', 'websocket'] : [undefined, undefined],
+    );
   });
 
   test('an operation by POST that offers to is answered as it is', async () => {
     const body = '{"query":"{ __typename }"}';
-    const answer = parseAnswer(await exchange(house.root, `${handshake({ 'Content-Type': 'application/json', 'Content-Length': String(body.length), Connection: 'Upgrade, close' }, 'POST')}${body}`));
+    const answer = parseAnswer(
+      await exchange(
+        house.root,
+        `${handshake({ 'Content-Type': 'application/json', 'Content-Length': String(body.length), Connection: 'Upgrade, close' }, 'POST')}${body}`,
+      ),
+    );
     expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('{"data":{"__typename":"Query"}}') });
   });
 });
@@ -102,23 +140,62 @@ describe('what is no request', () => {
     ['a newer protocol', `GET /v1/health HTTP/3.7\r\n${NO_BODY}`, 400, 'invalid_request'],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid_request'],
     ['a header with a NUL', `GET /v1/health HTTP/1.1\r\nX: a\0b\r\n${NO_BODY}`, 400, 'invalid_request'],
-    ['two lengths', `POST /v1/verify HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n${NO_BODY}{}`, 400, 'invalid_request'],
-    ['a length and chunks', `POST /v1/verify HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n${NO_BODY}0\r\n\r\n`, 400, 'invalid_request'],
+    [
+      'two lengths',
+      `POST /v1/verify HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n${NO_BODY}{}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'a length and chunks',
+      `POST /v1/verify HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n${NO_BODY}0\r\n\r\n`,
+      400,
+      'invalid_request',
+    ],
     ['two hosts', `GET /v1/health HTTP/1.1\r\nHost: y\r\n${NO_BODY}`, 400, 'invalid_request'],
-    ['a host that is none', `GET /v1/health HTTP/1.1\r\n${NO_BODY.replace('Host: x', 'Host: x/y z')}`, 400, 'invalid_request'],
-    ['two credentials', `GET /v1/agents/me HTTP/1.1\r\nAuthorization: Bearer x\r\nauthorization: Bearer y\r\n${NO_BODY}`, 400, 'invalid_request'],
-    ['two media types', `POST /v1/verify HTTP/1.1\r\nContent-Type: application/json\r\nContent-Type: text/csv\r\n${NO_BODY}`, 400, 'invalid_request'],
+    [
+      'a host that is none',
+      `GET /v1/health HTTP/1.1\r\n${NO_BODY.replace('Host: x', 'Host: x/y z')}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'two credentials',
+      `GET /v1/agents/me HTTP/1.1\r\nAuthorization: Bearer x\r\nauthorization: Bearer y\r\n${NO_BODY}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'two media types',
+      `POST /v1/verify HTTP/1.1\r\nContent-Type: application/json\r\nContent-Type: text/csv\r\n${NO_BODY}`,
+      400,
+      'invalid_request',
+    ],
     ['no host', 'GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_request'],
     ['headers of 20 KiB', `GET /v1/health HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${NO_BODY}`, 431, 'invalid_request'],
     ['an address of 20 KiB', `GET /v1/health?${'x'.repeat(20_000)} HTTP/1.1\r\n${NO_BODY}`, 431, 'invalid_request'],
-    ['a strange expectation', `POST /v1/verify HTTP/1.1\r\nExpect: the-spanish-inquisition\r\nContent-Length: 2\r\n${NO_BODY}`, 417, 'invalid_request'],
-    ['a tunnel', 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example:443\r\n\r\n', 405, 'method_not_allowed'],
+    [
+      'a strange expectation',
+      `POST /v1/verify HTTP/1.1\r\nExpect: the-spanish-inquisition\r\nContent-Length: 2\r\n${NO_BODY}`,
+      417,
+      'invalid_request',
+    ],
+    [
+      'a tunnel',
+      'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example:443\r\n\r\n',
+      405,
+      'method_not_allowed',
+    ],
   ])('%s', async (_what, request, status, type) => {
     expectRefusal(parseAnswer(await exchange(house.root, request)), { status, type });
   });
 
   test('a chunk that is none, when the answer cannot tell any more, ends the connection', async () => {
-    const said = await exchange(house.root, `POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Nonce: nonce-of-edges\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`);
+    const said = await exchange(
+      house.root,
+      `POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Nonce: nonce-of-edges\r\nContent-Type: ` +
+        `application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    );
     expectRefusal(parseAnswer(said), { status: 400, type: 'invalid_request' });
     expect(said.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
   });
@@ -131,7 +208,12 @@ describe('what is no request', () => {
 
   test('an address with a host of its own counts, not the header', async () => {
     const livesInSandbox = async (target: string, host: string) => {
-      const { body } = parseAnswer(await exchange(house.root, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`));
+      const { body } = parseAnswer(
+        await exchange(
+          house.root,
+          `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+        ),
+      );
       return body.includes('live_key_in_sandbox');
     };
     const { key } = await Caller.register(house.root);
@@ -146,7 +228,14 @@ describe('what is no request', () => {
     ['websocket', '/elsewhere', 404],
     ['TLS/1.2', '/graphql', 400],
   ])('an offer to upgrade to %s at %s is ignored', async (protocol, path, status) => {
-    const answer = parseAnswer(await exchange(house.root, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`, (text) => text.includes('\r\n\r\n')));
+    const answer = parseAnswer(
+      await exchange(
+        house.root,
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Key: ` +
+          `dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        (text) => text.includes('\r\n\r\n'),
+      ),
+    );
     expect(answer.status).toBe(status);
   });
 });
@@ -156,11 +245,25 @@ const NO_RESULT = `${Buffer.from('{"alg":"EdDSA","kid":"x"}').toString('base64ur
 
 describe('versions in the graph', () => {
   const version = async (headers: Record<string, string>) => {
-    const response = await fetch(`${house.root}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-nonce': crypto.randomUUID(), ...headers }, body: JSON.stringify({ query: 'query ($jws: String!) { verifyResult(input: {jws: $jws}) { trust { metadata { hreiVersion } } } }', variables: { jws: NO_RESULT } }) });
-    return { response, body: (await response.json()) as { data?: { verifyResult: { trust: { metadata: { hreiVersion: string } } } } } };
+    const response = await fetch(`${house.root}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-nonce': crypto.randomUUID(), ...headers },
+      body: JSON.stringify({
+        query: 'query ($jws: String!) { verifyResult(input: {jws: $jws}) { trust { metadata { hreiVersion } } } }',
+        variables: { jws: NO_RESULT },
+      }),
+    });
+    return {
+      response,
+      body: (await response.json()) as { data?: { verifyResult: { trust: { metadata: { hreiVersion: string } } } } },
+    };
   };
 
-  test.each([['2026-02-01', null], ['2025-11-01', null], ['2025-08-01', '@1769904000']])('%s is echoed, with its end', async (asked, deprecation) => {
+  test.each([
+    ['2026-02-01', null],
+    ['2025-11-01', null],
+    ['2025-08-01', '@1769904000'],
+  ])('%s is echoed, with its end', async (asked, deprecation) => {
     const { response, body } = await version({ 'svc-api-version': asked });
     expect(body.data?.verifyResult.trust.metadata.hreiVersion).toBe(asked === '2026-02-01' ? '1.1.0' : '1.0.0');
     expect(response.headers.get('svc-api-version')).toBe(asked);

@@ -21,9 +21,17 @@ const logger = pino({ level: 'silent' });
 const PATIENT_MS = 40_000;
 
 /** The first report that is as it is waited for, or the last one in time. */
-async function until(health: () => Promise<HealthReport>, isWanted: (report: HealthReport) => boolean): Promise<HealthReport> {
+async function until(
+  health: () => Promise<HealthReport>,
+  isWanted: (report: HealthReport) => boolean,
+): Promise<HealthReport> {
   let report = await health();
-  for (const deadlineMs = performance.now() + PATIENT_MS; !isWanted(report) && performance.now() < deadlineMs; report = await health()) await sleep(100);
+  for (
+    const deadlineMs = performance.now() + PATIENT_MS;
+    !isWanted(report) && performance.now() < deadlineMs;
+    report = await health()
+  )
+    await sleep(100);
   return report;
 }
 
@@ -67,15 +75,31 @@ describe('the health of a process', () => {
   const enginePid = () => Number(readFileSync(join(folder, 'clickhouse', 'engine.pid'), 'utf8'));
   const started: Jobs[] = [];
   const startJobs = async (takesJobs: boolean): Promise<Jobs> => {
-    const jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 4, takesJobs, connectTimeoutMs: PATIENCE_MS });
+    const jobs = await createJobs({
+      url: testDatabase.applicationUrl,
+      logger,
+      leaseS: 4,
+      takesJobs,
+      connectTimeoutMs: PATIENCE_MS,
+    });
     started.push(jobs);
     return jobs;
   };
   const healthNow = () => healthOf({ backing: { database, clickhouse }, pool: null, uptimeSeconds: () => 1 });
 
   beforeAll(async () => {
-    [testDatabase, engine] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), startEmbeddedClickHouse({ dataDir: folder, logger })]);
-    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'health', poolMax: 2, logger, timeoutMs: PATIENCE_MS });
+    [testDatabase, engine] = await Promise.all([
+      createTestDatabase(MIGRATION_OWNERS),
+      startEmbeddedClickHouse({ dataDir: folder, logger }),
+    ]);
+    database = await openDatabase({
+      url: testDatabase.applicationUrl,
+      entities: [],
+      applicationName: 'health',
+      poolMax: 2,
+      logger,
+      timeoutMs: PATIENCE_MS,
+    });
     clickhouse = connectClickHouse({ url: engine.url, database: 'default', logger });
     owner = new Client({ connectionString: testDatabase.ownerUrl });
     await owner.connect();
@@ -97,8 +121,14 @@ describe('the health of a process', () => {
     const pool = createComputePool({ threads: 1 });
     const health = healthOf({ backing: { database, clickhouse }, pool, uptimeSeconds: () => 7 });
     expect(await health()).toMatchObject({
-      status: 'ok', uptimeSeconds: 7,
-      checks: { database: { status: 'ok' }, columnar_store: { status: 'ok' }, queue: { status: 'ok', queueDepth: 0 }, compute_pool: { status: 'ok', threads: 1 } },
+      status: 'ok',
+      uptimeSeconds: 7,
+      checks: {
+        database: { status: 'ok' },
+        columnar_store: { status: 'ok' },
+        queue: { status: 'ok', queueDepth: 0 },
+        compute_pool: { status: 'ok', threads: 1 },
+      },
     });
     // A pool that has lost its threads takes tasks and never runs them.
     await pool.close();
@@ -116,20 +146,32 @@ describe('the health of a process', () => {
     } finally {
       process.kill(enginePid(), 'SIGCONT');
     }
-    expect((await until(health, ({ checks }) => checks['columnar_store']!.status === 'ok')).checks['columnar_store']!.status).toBe('ok');
+    expect(
+      (await until(health, ({ checks }) => checks['columnar_store']!.status === 'ok')).checks['columnar_store']!.status,
+    ).toBe('ok');
   });
 
   test('is down while every session of the engine is taken, which still answers pings', async () => {
     const health = healthNow();
     const over = new AbortController();
     // Each holds a session for as long as it is let; more of them than there are sessions.
-    const busy = Array.from({ length: 12 }, () => clickhouse.command('SELECT count() FROM system.numbers WHERE NOT ignore(sleepEachRow(0.01))', { settings: { max_block_size: 100 }, timeoutMs: 60_000, signal: over.signal }).catch(() => undefined));
+    const busy = Array.from({ length: 12 }, () =>
+      clickhouse
+        .command('SELECT count() FROM system.numbers WHERE NOT ignore(sleepEachRow(0.01))', {
+          settings: { max_block_size: 100 },
+          timeoutMs: 60_000,
+          signal: over.signal,
+        })
+        .catch(() => undefined),
+    );
     const stuck = await until(health, ({ checks }) => checks['columnar_store']!.status === 'down');
     expect(stuck.checks['columnar_store']!.status).toBe('down');
     await clickhouse.ping();
     over.abort();
     await Promise.all(busy);
-    expect((await until(health, ({ checks }) => checks['columnar_store']!.status === 'ok')).checks['columnar_store']!.status).toBe('ok');
+    expect(
+      (await until(health, ({ checks }) => checks['columnar_store']!.status === 'ok')).checks['columnar_store']!.status,
+    ).toBe('ok');
   });
 
   test('is down when nobody takes jobs: no worker is there, or those that are take none', async () => {
@@ -141,15 +183,26 @@ describe('the health of a process', () => {
     const worker = await startJobs(true);
     const health = healthNow();
     expect((await health()).checks['queue']).toEqual({ status: 'ok', queueDepth: 0 });
-    await database.asNobody((em) => worker.enqueue<RunJob>(em, RUN_QUEUE, { accountId: newUuid(), attributionId: newUuid(), revision: 1, environment: 'live', delayMs: 0, rows: 0 }, { tenant: 'account' }));
+    await database.asNobody((em) =>
+      worker.enqueue<RunJob>(
+        em,
+        RUN_QUEUE,
+        { accountId: newUuid(), attributionId: newUuid(), revision: 1, environment: 'live', delayMs: 0, rows: 0 },
+        { tenant: 'account' },
+      ),
+    );
     expect(await queueStanding(database, RUN_QUEUE.name)).toMatchObject({ waiting: 1, running: 0, isServed: true });
     // It has waited for a quarter of an hour.
-    await owner.query(`update jobs.job set created_on = now() - interval '15 minutes', start_after = now() - interval '15 minutes'`);
+    await owner.query(
+      `update jobs.job set created_on = now() - interval '15 minutes', start_after = now() - interval '15 minutes'`,
+    );
     const idle = await until(health, ({ checks }) => checks['queue']!.status === 'down');
     expect(idle.checks['queue']).toEqual({ status: 'down', queueDepth: 1, reason: 'No worker takes jobs.' });
     // One that is being worked on proves that they are taken, however many wait.
     await owner.query(`insert into jobs.job (name, data, state) values ($1, '{}', 'active')`, [RUN_QUEUE.name]);
-    expect((await until(health, ({ checks }) => checks['queue']!.status === 'ok')).checks['queue']).toEqual({ status: 'ok', queueDepth: 1 });
+    expect((await until(health, ({ checks }) => checks['queue']!.status === 'ok')).checks['queue']).toEqual({
+      status: 'ok',
+      queueDepth: 1,
+    });
   });
-
 });

@@ -31,8 +31,14 @@ describe('housekeeping', () => {
     const request = { data_source_id: String(source.body['data_source_id']), date_range: [daysAgo(30), daysAgo(1)] };
     const [old, fresh] = [await caller.post('/attribution', request), await caller.post('/attribution', request)];
     expect(String(old.body['status'])).toBe('completed');
-    await owner.query(`update auth.nonces set used_at = now() - interval '25 hours' where nonce = (select nonce from auth.nonces limit 1)`);
-    await owner.query(`update attribution.attributions set completed_at = now() - interval '61 minutes' where created_at = (select min(created_at) from attribution.attributions)`);
+    await owner.query(
+      `update auth.nonces set used_at = now() - interval '25 hours' where nonce = (select nonce from auth.nonces ` +
+        `limit 1)`,
+    );
+    await owner.query(
+      `update attribution.attributions set completed_at = now() - interval '61 minutes' where created_at = (select ` +
+        `min(created_at) from attribution.attributions)`,
+    );
 
     const forgotten = await tidy(house.backing.database);
     expect(forgotten.get('auth.forget_old_nonces()')).toBe(1);
@@ -49,14 +55,34 @@ describe('housekeeping', () => {
   test('sandbox objects live for thirty days, live ones longer', async () => {
     const live = await Caller.register(house.root);
     const test = await withTestKey(house, live);
-    const made = await Promise.all([live, test].map(async (caller) => {
-      const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
-      const request = { data_source_id: String(source.body['data_source_id']), date_range: [daysAgo(30), daysAgo(1)] };
-      return { caller, source: request.data_source_id, old: await caller.post('/attribution', request), fresh: await caller.post('/attribution', request) };
-    }));
-    const age = (table: string, ids: readonly string[]) => owner.query(`update attribution.${table} set created_at = now() - interval '31 days' where id = any($1)`, [ids]);
-    await age('attributions', made.map(({ old }) => uuidFromPublicId('attr', String(old.body['id']))!));
-    await age('data_sources', made.map(({ source }) => uuidFromPublicId('ds', source)!));
+    const made = await Promise.all(
+      [live, test].map(async (caller) => {
+        const source = await caller.post('/data-sources/connect', {
+          type: 'csv_upload',
+          credentials: { content: ROWS },
+        });
+        const request = {
+          data_source_id: String(source.body['data_source_id']),
+          date_range: [daysAgo(30), daysAgo(1)],
+        };
+        return {
+          caller,
+          source: request.data_source_id,
+          old: await caller.post('/attribution', request),
+          fresh: await caller.post('/attribution', request),
+        };
+      }),
+    );
+    const age = (table: string, ids: readonly string[]) =>
+      owner.query(`update attribution.${table} set created_at = now() - interval '31 days' where id = any($1)`, [ids]);
+    await age(
+      'attributions',
+      made.map(({ old }) => uuidFromPublicId('attr', String(old.body['id']))!),
+    );
+    await age(
+      'data_sources',
+      made.map(({ source }) => uuidFromPublicId('ds', source)!),
+    );
 
     expect((await tidy(house.backing.database)).get('attribution.forget_old_sandbox_results()')).toBe(1);
     await retireSandboxSources(house.backing.database, house.backing.jobs);
@@ -68,8 +94,16 @@ describe('housekeeping', () => {
       expect(await statusOf(caller, `/data-sources/${source}/status`)).toBe(gone);
     }
     expect(await statusOf(test, '/data-sources/ds_sandbox_ga4/status')).toBe(200);
-    const { rows } = await owner.query<{ id: string }>('select id from attribution.data_sources where deleted_at is not null');
-    const stored = async () => (await house.backing.clickhouse.rows(`SELECT toString(count()) AS n FROM touchpoints WHERE data_source_id = '${rows[0]!.id}'`, z.object({ n: z.string() })))[0]!.n;
+    const { rows } = await owner.query<{ id: string }>(
+      'select id from attribution.data_sources where deleted_at is not null',
+    );
+    const stored = async () =>
+      (
+        await house.backing.clickhouse.rows(
+          `SELECT toString(count()) AS n FROM touchpoints WHERE data_source_id = '${rows[0]!.id}'`,
+          z.object({ n: z.string() }),
+        )
+      )[0]!.n;
     for (let tries = 0; tries < 100 && (await stored()) !== '0'; tries += 1) await sleep(50);
     expect(await stored()).toBe('0');
   });

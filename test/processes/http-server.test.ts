@@ -63,7 +63,8 @@ test('at the end, who comes anew for every request since each answer ends its co
   const server = await open((_request, response) => void response.end('whole'), { max: 1_000, maxPerAddress: 16 });
   server.announceEnd();
   let answers = 0;
-  for (let time = 0; time < 1_000; time += 1) answers += answered(await exchange(`http://127.0.0.1:${server.port}`, GET));
+  for (let time = 0; time < 1_000; time += 1)
+    answers += answered(await exchange(`http://127.0.0.1:${server.port}`, GET));
   await server.drain(DRAIN_MS);
   expect(answers).toBe(1_000);
 });

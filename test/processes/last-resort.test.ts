@@ -6,7 +6,11 @@ import { resolve } from 'node:path';
 const FILE = pathToFileURL(resolve(import.meta.dirname, '../../processes/last-resort.ts')).href;
 
 const ended = async (program: string) => {
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', `import { killWithin } from '${FILE}'; ${program}`], { stdio: 'ignore', env: {} });
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module-typescript', '-e', `import { killWithin } from '${FILE}'; ${program}`],
+    { stdio: 'ignore', env: {} },
+  );
   return once(child, 'exit');
 };
 

@@ -13,10 +13,16 @@ let running: ChildProcess[];
 beforeEach(() => {
   running = [];
   project = mkdtempSync(join(tmpdir(), 'liftgraph-launch-'));
-  cpSync(join(repository, 'processes'), join(project, 'processes'), { recursive: true, filter: (path) => !path.endsWith('.ts') });
+  cpSync(join(repository, 'processes'), join(project, 'processes'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts'),
+  });
   cpSync(join(repository, '.swcrc'), join(project, '.swcrc'));
   cpSync(join(repository, 'processes/parent-watch.ts'), join(project, 'processes/parent-watch.ts'));
-  writeFileSync(join(project, 'package.json'), '{ "type": "module", "scripts": { "start": "node processes/launch.mjs start" } }');
+  writeFileSync(
+    join(project, 'package.json'),
+    '{ "type": "module", "scripts": { "start": "node processes/launch.mjs start" } }',
+  );
   symlinkSync(join(repository, 'node_modules'), join(project, 'node_modules'));
   writeFileSync(
     join(project, 'processes/start.ts'),
@@ -32,7 +38,10 @@ beforeEach(() => {
      setInterval(() => {}, 1000);`,
   );
   mkdirSync(join(project, 'elsewhere'));
-  writeFileSync(join(project, 'processes/cli.ts'), `console.log(process.cwd(), process.argv.slice(2).join(' ')); process.exitCode = 3;`);
+  writeFileSync(
+    join(project, 'processes/cli.ts'),
+    `console.log(process.cwd(), process.argv.slice(2).join(' ')); process.exitCode = 3;`,
+  );
 });
 
 afterEach(() => {
@@ -75,7 +84,9 @@ const outputOf = async (child: ChildProcess) => {
 describe('launch', () => {
   test('start runs the pinned Node with the arguments, passes signals on once, and returns the exit code', async () => {
     const child = launch('start', '--print-config');
-    const { version } = JSON.parse(readFileSync(join(repository, 'node_modules/node/package.json'), 'utf8')) as { version: string };
+    const { version } = JSON.parse(readFileSync(join(repository, 'node_modules/node/package.json'), 'utf8')) as {
+      version: string;
+    };
     expect((await untilSaid(2))[0]).toBe(`v${version} --print-config`);
     const exit = exitOf(child);
     // A terminal sends Ctrl-C to everyone, and npm forwards it as well.
@@ -118,7 +129,9 @@ describe('launch', () => {
   });
 
   test('the command line runs where it was called, and its exit code is returned', async () => {
-    const child = run(process.execPath, [join(project, 'processes/liftgraph.mjs'), 'analyze', 'orders.csv'], { cwd: join(project, 'elsewhere') });
+    const child = run(process.execPath, [join(project, 'processes/liftgraph.mjs'), 'analyze', 'orders.csv'], {
+      cwd: join(project, 'elsewhere'),
+    });
     const [output, code] = await Promise.all([outputOf(child), exitOf(child)]);
     expect(output).toBe(`${join(project, 'elsewhere')} analyze orders.csv\n`);
     expect(code).toBe(3);
@@ -126,19 +139,39 @@ describe('launch', () => {
 
   test('missing packages are installed first, by the lock file, and a failure is told', async () => {
     const npm = join(project, 'npm.mjs');
-    writeFileSync(npm, `import { appendFileSync } from 'node:fs'; appendFileSync('npm.txt', process.argv.slice(2).join(' ') + '\\n'); process.exit(1);`);
-    writeFileSync(join(project, 'package-lock.json'), JSON.stringify({ packages: { '': {}, 'node_modules/not-there': { version: '1.0.0' }, 'node_modules/other-platform': { version: '1.0.0', optional: true }, 'node_modules/tool': { version: '1.0.0', dev: true } } }));
-    const child = run(process.execPath, ['processes/launch.mjs', 'start'], { env: { ...process.env, npm_execpath: npm } });
+    writeFileSync(
+      npm,
+      `import { appendFileSync } from 'node:fs'; appendFileSync('npm.txt', process.argv.slice(2).join(' ') + '\\n'); ` +
+        `process.exit(1);`,
+    );
+    writeFileSync(
+      join(project, 'package-lock.json'),
+      JSON.stringify({
+        packages: {
+          '': {},
+          'node_modules/not-there': { version: '1.0.0' },
+          'node_modules/other-platform': { version: '1.0.0', optional: true },
+          'node_modules/tool': { version: '1.0.0', dev: true },
+        },
+      }),
+    );
+    const child = run(process.execPath, ['processes/launch.mjs', 'start'], {
+      env: { ...process.env, npm_execpath: npm },
+    });
     const [output, code] = await Promise.all([outputOf(child), exitOf(child)]);
     expect(output).toContain('Installing 1 packages');
     expect(output).toContain(`npm install failed: run it in ${project}`);
-    expect(readFileSync(join(project, 'npm.txt'), 'utf8')).toBe('install --no-save --no-fund --no-audit --loglevel=error\n');
+    expect(readFileSync(join(project, 'npm.txt'), 'utf8')).toBe(
+      'install --no-save --no-fund --no-audit --loglevel=error\n',
+    );
     expect(code).toBe(1);
   });
 });
 
 test('this installation is complete by the same measure', async () => {
-  const { ensureInstalled, nodeProgram } = (await import(join(dirname(fileURLToPath(import.meta.url)), '../../processes/bootstrap.mjs'))) as {
+  const { ensureInstalled, nodeProgram } = (await import(
+    join(dirname(fileURLToPath(import.meta.url)), '../../processes/bootstrap.mjs')
+  )) as {
     ensureInstalled(options: { development: boolean }): boolean;
     nodeProgram(): string | undefined;
   };

@@ -13,13 +13,18 @@ afterEach(() => {
 });
 
 /** Opens the port for a server that answers with its name. */
-async function open(port: number, name = 'it', server: HttpServer = createHttpServer((_request, response) => void response.end(name))): Promise<ListeningSockets> {
+async function open(
+  port: number,
+  name = 'it',
+  server: HttpServer = createHttpServer((_request, response) => void response.end(name)),
+): Promise<ListeningSockets> {
   const sockets = await ListeningSockets.open(server, { host: HOST, port });
   opened.push(sockets);
   return sockets;
 }
 
-const ask = async (port: number): Promise<string> => (await fetch(`http://${HOST}:${port}/`, { headers: { connection: 'close' } })).text();
+const ask = async (port: number): Promise<string> =>
+  (await fetch(`http://${HOST}:${port}/`, { headers: { connection: 'close' } })).text();
 
 test('every connection reaches the one server', async () => {
   const { port } = await open(0);
@@ -30,8 +35,11 @@ test('of several instances that start at once one gets the port', async () => {
   const port = await freePort();
   const starts = await Promise.allSettled(Array.from({ length: AT_ONCE }, (_, index) => open(port, String(index))));
   expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  for (const start of starts) if (start.status === 'rejected') expect(start.reason).toMatchObject({ code: 'EADDRINUSE' });
-  expect(new Set(await Promise.all(Array.from({ length: 50 }, () => ask(port))))).toEqual(new Set([String(starts.findIndex(({ status }) => status === 'fulfilled'))]));
+  for (const start of starts)
+    if (start.status === 'rejected') expect(start.reason).toMatchObject({ code: 'EADDRINUSE' });
+  expect(new Set(await Promise.all(Array.from({ length: 50 }, () => ask(port))))).toEqual(
+    new Set([String(starts.findIndex(({ status }) => status === 'fulfilled'))]),
+  );
 });
 
 test('an instance that has found the port free and does not listen yet has it', async () => {

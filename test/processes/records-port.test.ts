@@ -15,7 +15,15 @@ beforeAll(async () => {
   const refuseWithoutRoom = (): void => {
     if (!hasRoom) throw new ProblemError('service_unavailable', 'no room', { code: 'disk_nearly_full' });
   };
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'records', poolMax: 2, logger: pino({ level: 'silent' }), timeoutMs: PATIENCE_MS, refuseWithoutRoom });
+  database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'records',
+    poolMax: 2,
+    logger: pino({ level: 'silent' }),
+    timeoutMs: PATIENCE_MS,
+    refuseWithoutRoom,
+  });
 });
 afterAll(async () => {
   await database.close();
@@ -23,7 +31,16 @@ afterAll(async () => {
 });
 
 test('a file that outgrows the room ends with the reason, however whoever reads it words that', async () => {
-  const principal = { kind: 'agent', accountId: newUuid(), agentId: newUuid(), credentialId: newUuid(), scopes: SCOPES, environment: 'live', proof: 'secret', workspace: null };
+  const principal = {
+    kind: 'agent',
+    accountId: newUuid(),
+    agentId: newUuid(),
+    credentialId: newUuid(),
+    scopes: SCOPES,
+    environment: 'live',
+    proof: 'secret',
+    workspace: null,
+  };
   const taken: string[] = [];
   const ingest = localRecords(database, async (_principal, _id, { body }) => {
     try {
@@ -39,6 +56,8 @@ test('a file that outgrows the room ends with the reason, however whoever reads 
     yield Buffer.from('second');
   }
   const upload = { mediaType: 'text/csv', contentEncoding: 'identity', body: file() } as const;
-  await expect(ingest({ principal } as unknown as RequestContext, publicId('ds', newUuid()), upload)).rejects.toMatchObject({ problem: { code: 'disk_nearly_full', status: 503 } });
+  await expect(
+    ingest({ principal } as unknown as RequestContext, publicId('ds', newUuid()), upload),
+  ).rejects.toMatchObject({ problem: { code: 'disk_nearly_full', status: 503 } });
   expect(taken).toEqual(['first']);
 });

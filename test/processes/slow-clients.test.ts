@@ -30,11 +30,20 @@ const SLOW: Readonly<Record<string, () => Promise<void>>> = {
     const startedMs = performance.now();
     const sockets = Array.from({ length: 40 }, () => open(house.root));
     const answers = sockets.map((socket) => heard(socket));
-    const trickling = sockets.map((socket) => trickle(socket, `GET /v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: ${'x'.repeat(100)}`, 200));
+    const trickling = sockets.map((socket) =>
+      trickle(socket, `GET /v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: ${'x'.repeat(100)}`, 200),
+    );
     expect((await fetch(`${house.root}/v1/health`)).status).toBe(200);
-    for (const said of await Promise.all(answers)) expect(parseAnswer(said)).toMatchObject({ status: 408, headers: { connection: 'close' }, body: expect.stringContaining('"request_timeout"') });
+    for (const said of await Promise.all(answers))
+      expect(parseAnswer(said)).toMatchObject({
+        status: 408,
+        headers: { connection: 'close' },
+        body: expect.stringContaining('"request_timeout"'),
+      });
     // The limit, one look at the connections, and some seconds for a busy machine.
-    expect(performance.now() - startedMs).toBeLessThan(HTTP_SERVER_OPTIONS.headersTimeout + 2 * HTTP_SERVER_OPTIONS.connectionsCheckingInterval + 3_000);
+    expect(performance.now() - startedMs).toBeLessThan(
+      HTTP_SERVER_OPTIONS.headersTimeout + 2 * HTTP_SERVER_OPTIONS.connectionsCheckingInterval + 3_000,
+    );
     await Promise.all(trickling);
   },
   async 'a connection that says nothing is closed'() {
@@ -58,7 +67,10 @@ async function trickleBody(path: string): Promise<void> {
   const startedMs = performance.now();
   const socket = open(house.root);
   const answer = heard(socket);
-  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${AUTHORIZED()}Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${AUTHORIZED()}Accept: application/json\r\nContent-Type: ` +
+      `application/json\r\nContent-Length: 1000\r\n\r\n`,
+  );
   await trickle(socket, `{"query":"${'x'.repeat(200)}`, 100);
   expect(parseAnswer(await answer)).toMatchObject({ status: 400, body: expect.stringContaining('body_timeout') });
   expect(performance.now() - startedMs).toBeLessThan(22_000);
@@ -67,7 +79,14 @@ async function trickleBody(path: string): Promise<void> {
 describe('clients that are slow on purpose', () => {
   const running = new Map<string, Promise<unknown>>();
   beforeAll(() => {
-    for (const [name, run] of Object.entries(SLOW)) running.set(name, run().then(() => null, (error: unknown) => error));
+    for (const [name, run] of Object.entries(SLOW))
+      running.set(
+        name,
+        run().then(
+          () => null,
+          (error: unknown) => error,
+        ),
+      );
   });
 
   test.each(Object.keys(SLOW))('%s', async (name) => {
@@ -76,15 +95,26 @@ describe('clients that are slow on purpose', () => {
 });
 
 describe('bodies that are made to hurt', () => {
-  const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) => caller.send('POST', path, body, { 'content-type': 'application/json', ...headers });
+  const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+    caller.send('POST', path, body, { 'content-type': 'application/json', ...headers });
 
   test('a gzip bomb is refused where JSON is expected, and cut off where files are', async () => {
     const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024, 'u1,2026-01-01T00:00:00Z,email,1\n'));
     expect(bomb.length).toBeLessThan(1024 * 1024);
     expect((await post('/attribution', bomb, { 'content-encoding': 'gzip' })).status).toBe(415);
-    const source = String((await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { filename: 'x.csv' } })).body['data_source_id']);
-    const answer = await caller.send('POST', `/data-sources/${source}/records`, bomb, { 'content-type': 'text/csv', 'content-encoding': 'gzip' });
-    expect({ status: answer.status, type: answer.body['error']?.['type'] }).toEqual({ status: 422, type: 'validation_error' });
+    const source = String(
+      (await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { filename: 'x.csv' } })).body[
+        'data_source_id'
+      ],
+    );
+    const answer = await caller.send('POST', `/data-sources/${source}/records`, bomb, {
+      'content-type': 'text/csv',
+      'content-encoding': 'gzip',
+    });
+    expect({ status: answer.status, type: answer.body['error']?.['type'] }).toEqual({
+      status: 422,
+      type: 'validation_error',
+    });
   });
 
   test.each([
@@ -98,7 +128,15 @@ describe('bodies that are made to hurt', () => {
   ])('JSON %s is refused at once by every door', async (_what, body) => {
     for (const path of ['/v1/verify', '/graphql']) {
       const startedMs = performance.now();
-      const response = await fetch(`${house.root}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json;q=0.9', 'x-nonce': crypto.randomUUID() }, body });
+      const response = await fetch(`${house.root}${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json, application/json;q=0.9',
+          'x-nonce': crypto.randomUUID(),
+        },
+        body,
+      });
       expect({ path, refused: response.status >= 400 && response.status < 500 }).toEqual({ path, refused: true });
       expect(performance.now() - startedMs).toBeLessThan(2_000);
       await response.text();
@@ -107,7 +145,13 @@ describe('bodies that are made to hurt', () => {
 
   test('two requests in one packet are two requests, and nothing is smuggled behind a refused body', async () => {
     const inner = 'GET /v1/smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
-    const said = await exchange(house.root, `POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Nonce: ${crypto.randomUUID()}\r\nContent-Type: text/plain\r\nContent-Length: ${inner.length}\r\n\r\n${inner}GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const said = await exchange(
+      house.root,
+      `POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Nonce: ${crypto.randomUUID()}\r\nContent-Type: ` +
+        `text/plain\r\nContent-Length: ${inner.length}\r\n\r\n${inner}GET /v1/health HTTP/1.1\r\nHost: ` +
+        `x\r\nConnection: ` +
+        `close\r\n\r\n`,
+    );
     expect([...said.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual(['415', '200']);
     expect(said).not.toContain('smuggled');
   });

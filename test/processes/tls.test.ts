@@ -27,16 +27,22 @@ describe('HTTPS', () => {
   let house: House;
   beforeAll(async () => {
     use('one');
-    house = await openHouse('one process', { withWorker: false, config: { tlsCertFile: certFile, tlsKeyFile: keyFile, publicBaseUrl: 'https://127.0.0.1/v1' } });
+    house = await openHouse('one process', {
+      withWorker: false,
+      config: { tlsCertFile: certFile, tlsKeyFile: keyFile, publicBaseUrl: 'https://127.0.0.1/v1' },
+    });
   });
   afterAll(() => house?.stop());
 
   const shaken = (options: { maxVersion?: 'TLSv1.2' }) =>
     new Promise<string>((resolve) => {
-      const socket: TLSSocket = connect({ port: Number(new URL(house.root).port), host: '127.0.0.1', ca: fixture('one.crt'), ...options }, () => {
-        resolve(socket.getProtocol() ?? '');
-        socket.destroy();
-      });
+      const socket: TLSSocket = connect(
+        { port: Number(new URL(house.root).port), host: '127.0.0.1', ca: fixture('one.crt'), ...options },
+        () => {
+          resolve(socket.getProtocol() ?? '');
+          socket.destroy();
+        },
+      );
       socket.once('error', (error) => resolve(error.message));
     });
 
@@ -51,7 +57,9 @@ describe('HTTPS', () => {
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['strict-transport-security']).toBe('max-age=31536000');
     answer.resume();
-    const socket = new WebSocket(`${house.root.replace('https', 'wss')}/graphql`, 'graphql-transport-ws', { ca: fixture('one.crt') });
+    const socket = new WebSocket(`${house.root.replace('https', 'wss')}/graphql`, 'graphql-transport-ws', {
+      ca: fixture('one.crt'),
+    });
     await once(socket, 'open');
     socket.terminate();
   });
@@ -67,9 +75,13 @@ describe('HTTPS', () => {
 
 describe('a certificate in files', () => {
   const lines: string[] = [];
-  const logger = createLogger({ level: 'info', format: 'json', destination: { write: (line) => void lines.push(line) } });
+  const logger = createLogger({
+    level: 'info',
+    format: 'json',
+    destination: { write: (line) => void lines.push(line) },
+  });
   const until = async (isSo: () => boolean) => {
-    for (const deadlineMs = performance.now() + 5_000; !isSo() && performance.now() < deadlineMs; ) await sleep(5);
+    for (const deadlineMs = performance.now() + 5_000; !isSo() && performance.now() < deadlineMs;) await sleep(5);
   };
 
   test('is taken up when it is replaced, and not while it does not fit its key', async () => {
@@ -91,6 +103,8 @@ describe('a certificate in files', () => {
 
   test('that cannot be read is refused with the names of the files', () => {
     writeFileSync(certFile, 'no certificate');
-    expect(() => openCertificate({ certFile, keyFile, logger })).toThrow(`TLS_CERT_FILE ${certFile} and TLS_KEY_FILE ${keyFile} cannot be served with`);
+    expect(() => openCertificate({ certFile, keyFile, logger })).toThrow(
+      `TLS_CERT_FILE ${certFile} and TLS_KEY_FILE ${keyFile} cannot be served with`,
+    );
   });
 });

@@ -12,7 +12,10 @@ const rows = CONTRACT.map((operation) => [operation.id, operation] as const);
 
 /** A path of the row with its example in place of the variables. */
 function examplePath(operation: Operation, path = operation.path, replacement?: string): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => replacement ?? String(operation.example.path?.[name]));
+  const filled = path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => replacement ?? String(operation.example.path?.[name]),
+  );
   const query = new URLSearchParams(operation.example.query);
   return `/v1${filled}${query.size === 0 ? '' : `?${query}`}`;
 }
@@ -61,7 +64,10 @@ describe('over HTTP', () => {
   afterAll(() => door[Symbol.asyncDispose]());
 
   const send = (operation: Operation, headers: Record<string, string | null> = {}, path = operation.path) =>
-    door.call(operation.method, examplePath(operation, path), { body: operation.example.body, headers: { ...operation.example.headers, ...headers } });
+    door.call(operation.method, examplePath(operation, path), {
+      body: operation.example.body,
+      headers: { ...operation.example.headers, ...headers },
+    });
 
   test.each(rows)('%s answers its example as declared', async (_id, operation) => {
     for (const path of pathsOf(operation)) {
@@ -82,30 +88,44 @@ describe('over HTTP', () => {
     }
   });
 
-  test.each(rows.filter(([, { action }]) => action !== null))('%s refuses a request without a key', async (_id, operation) => {
-    const response = await send(operation, { authorization: null });
-    expect(response.status).toBe(401);
-    expect(response.headers.get('www-authenticate')).toContain('resource_metadata="https://api.example/.well-known/oauth-protected-resource"');
-    expect(errorBody.parse(await response.json()).error.type).toBe('invalid_api_key');
-  });
+  test.each(rows.filter(([, { action }]) => action !== null))(
+    '%s refuses a request without a key',
+    async (_id, operation) => {
+      const response = await send(operation, { authorization: null });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toContain(
+        'resource_metadata="https://api.example/.well-known/oauth-protected-resource"',
+      );
+      expect(errorBody.parse(await response.json()).error.type).toBe('invalid_api_key');
+    },
+  );
 
-  test.each(rows.filter(([, { action }]) => action !== null && ACTIONS[action].scope !== null))('%s refuses a key without the scope', async (_id, operation) => {
-    const response = await send(operation, { authorization: 'Bearer none' });
-    expect(response.status).toBe(403);
-    expect(response.headers.get('www-authenticate')).toContain(`scope="${ACTIONS[operation.action!].scope}"`);
-    expect(errorBody.parse(await response.json()).error.type).toBe('insufficient_permissions');
-  });
+  test.each(rows.filter(([, { action }]) => action !== null && ACTIONS[action].scope !== null))(
+    '%s refuses a key without the scope',
+    async (_id, operation) => {
+      const response = await send(operation, { authorization: 'Bearer none' });
+      expect(response.status).toBe(403);
+      expect(response.headers.get('www-authenticate')).toContain(`scope="${ACTIONS[operation.action!].scope}"`);
+      expect(errorBody.parse(await response.json()).error.type).toBe('insufficient_permissions');
+    },
+  );
 
-  test.each(rows.filter(([, operation]) => hasNonce(operation)))('%s refuses a request without a nonce, and a nonce that was used', async (_id, operation) => {
-    const missing = await send(operation, { 'x-nonce': null });
-    expect(missing.status).toBe(400);
-    expect(errorBody.parse(await missing.json()).error).toMatchObject({ type: 'missing_nonce', param: 'header:X-Nonce' });
-    const nonce = `nonce-of-${operation.id}`;
-    await (await send(operation, { 'x-nonce': nonce })).text();
-    const repeated = await send(operation, { 'x-nonce': nonce });
-    expect(repeated.status).toBe(409);
-    expect(errorBody.parse(await repeated.json()).error.type).toBe('duplicate_nonce');
-  });
+  test.each(rows.filter(([, operation]) => hasNonce(operation)))(
+    '%s refuses a request without a nonce, and a nonce that was used',
+    async (_id, operation) => {
+      const missing = await send(operation, { 'x-nonce': null });
+      expect(missing.status).toBe(400);
+      expect(errorBody.parse(await missing.json()).error).toMatchObject({
+        type: 'missing_nonce',
+        param: 'header:X-Nonce',
+      });
+      const nonce = `nonce-of-${operation.id}`;
+      await (await send(operation, { 'x-nonce': nonce })).text();
+      const repeated = await send(operation, { 'x-nonce': nonce });
+      expect(repeated.status).toBe(409);
+      expect(errorBody.parse(await repeated.json()).error.type).toBe('duplicate_nonce');
+    },
+  );
 
   test.each(rows.filter(([, operation]) => !hasNonce(operation)))('%s needs no nonce', async (_id, operation) => {
     const response = await send(operation, { 'x-nonce': null });
@@ -117,10 +137,15 @@ describe('over HTTP', () => {
     for (const operation of CONTRACT) expect(hasNonce(operation)).toBe(operation.method !== 'GET');
   });
 
-  test.each(rows.filter(([, operation]) => operation.path.includes('{id}') && operation.kind !== 'upload'))('%s answers 404 for what is not there', async (_id, operation) => {
-    const response = await door.call(operation.method, examplePath(operation, operation.path, 'foreign'), { body: operation.example.body });
-    expect(response.status).toBe(404);
-    expect(errorBody.parse(await response.json()).error.type).toBe('resource_not_found');
-    expect(operation.problems).toContain('resource_not_found');
-  });
+  test.each(rows.filter(([, operation]) => operation.path.includes('{id}') && operation.kind !== 'upload'))(
+    '%s answers 404 for what is not there',
+    async (_id, operation) => {
+      const response = await door.call(operation.method, examplePath(operation, operation.path, 'foreign'), {
+        body: operation.example.body,
+      });
+      expect(response.status).toBe(404);
+      expect(errorBody.parse(await response.json()).error.type).toBe('resource_not_found');
+      expect(operation.problems).toContain('resource_not_found');
+    },
+  );
 });

@@ -33,11 +33,30 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
     arrive: () => () => undefined,
     async admit({ authorization }) {
       log.push('admit');
-      const scopes = { 'Bearer all': SCOPES, 'Bearer none': [] as readonly Scope[], 'Bearer test': SCOPES }[authorization ?? ''];
+      const scopes = { 'Bearer all': SCOPES, 'Bearer none': [] as readonly Scope[], 'Bearer test': SCOPES }[
+        authorization ?? ''
+      ];
       if (authorization === 'Bearer expired') throw new ProblemError('expired_api_key', 'The key has expired.');
       if (scopes === undefined) throw new ProblemError('invalid_api_key', 'The key is unknown.');
-      const principal: Principal = { kind: 'agent', accountId: 'a', agentId: 'b', credentialId: authorization!, scopes, environment: authorization === 'Bearer test' ? 'sandbox' : 'live', proof: 'secret', workspace: null };
-      return { principal, pinnedVersion: authorization === 'Bearer test' ? '2025-11-01' : null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }, { name: 'day', limit: 10_000, remaining: 9_120, resetsInS: 40_211 }], credential: { id: authorization!, keyId: authorization!, accountId: principal.accountId } };
+      const principal: Principal = {
+        kind: 'agent',
+        accountId: 'a',
+        agentId: 'b',
+        credentialId: authorization!,
+        scopes,
+        environment: authorization === 'Bearer test' ? 'sandbox' : 'live',
+        proof: 'secret',
+        workspace: null,
+      };
+      return {
+        principal,
+        pinnedVersion: authorization === 'Bearer test' ? '2025-11-01' : null,
+        windows: [
+          { name: 'minute', limit: 60, remaining: 41, resetsInS: 18 },
+          { name: 'day', limit: 10_000, remaining: 9_120, resetsInS: 40_211 },
+        ],
+        credential: { id: authorization!, keyId: authorization!, accountId: principal.accountId },
+      };
     },
     async enterWorkspace(_principal, workspaceId) {
       throw new ProblemError('resource_not_found', `There is no workspace ${workspaceId}.`);
@@ -64,7 +83,12 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
 /** Gives whoever asks a token, and sends every resource owner away. */
 const memoryOauth: Oauth = {
   tokens: {
-    exchange: async () => ({ accessToken: `svc_at_${'a'.repeat(43)}`, refreshToken: `svc_rt_${'r'.repeat(43)}`, expiresInS: 3600, scopes: ['attribution:read'] }),
+    exchange: async () => ({
+      accessToken: `svc_at_${'a'.repeat(43)}`,
+      refreshToken: `svc_rt_${'r'.repeat(43)}`,
+      expiresInS: 3600,
+      scopes: ['attribution:read'],
+    }),
     revoke: async () => undefined,
   },
   authorizations: {
@@ -82,14 +106,33 @@ export interface TestDoor extends AsyncDisposable {
   readonly admission: ReturnType<typeof memoryAdmission>;
   readonly claims: ReturnType<typeof memoryClaims>;
   /** Log lines, parsed. */
-  readonly logs: { readonly msg: string; readonly level: number; readonly requestId?: string; readonly err?: { readonly message: string } }[];
+  readonly logs: {
+    readonly msg: string;
+    readonly level: number;
+    readonly requestId?: string;
+    readonly err?: { readonly message: string };
+  }[];
   /** A request with a key, a fresh nonce and, for objects, a JSON body; `headers` with the value null are left out. */
-  call(method: string, path: string, options?: { body?: unknown; headers?: Record<string, string | null>; signal?: AbortSignal }): Promise<Response>;
+  call(
+    method: string,
+    path: string,
+    options?: { body?: unknown; headers?: Record<string, string | null>; signal?: AbortSignal },
+  ): Promise<Response>;
 }
 
 /** The door behind a real HTTP server on a free port. */
 export async function openDoor(
-  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; exportAttribution?: ExportAttribution; health?: () => Promise<HealthReport>; oauth?: Oauth; keySet?: Door['keySet']; versionChanges?: Door['versionChanges']; clock?: () => Date; config?: Partial<DoorConfig> } = {},
+  options: {
+    resolvers?: Resolvers;
+    ingestRecords?: IngestRecords;
+    exportAttribution?: ExportAttribution;
+    health?: () => Promise<HealthReport>;
+    oauth?: Oauth;
+    keySet?: Door['keySet'];
+    versionChanges?: Door['versionChanges'];
+    clock?: () => Date;
+    config?: Partial<DoorConfig>;
+  } = {},
 ): Promise<TestDoor> {
   const client = graphClient(shop(options.resolvers));
   const admission = memoryAdmission();
@@ -103,9 +146,22 @@ export async function openDoor(
     ingestRecords: options.ingestRecords ?? drainRecords,
     exportAttribution: options.exportAttribution ?? nameOfExport,
     firstAccount: null,
-    health: options.health ?? (async () => ({ status: 'ok', version: '0.1.0', environment: 'live', uptimeSeconds: 12.7, checks: { database: { status: 'ok', latencyMs: 2 }, compute_pool: { status: 'ok', threads: 2, queueDepth: 0 } } })),
+    health:
+      options.health ??
+      (async () => ({
+        status: 'ok',
+        version: '0.1.0',
+        environment: 'live',
+        uptimeSeconds: 12.7,
+        checks: { database: { status: 'ok', latencyMs: 2 }, compute_pool: { status: 'ok', threads: 2, queueDepth: 0 } },
+      })),
     keySet: options.keySet ?? (async () => ({ keys: [] })),
-    config: { publicBaseUrl: 'https://api.example/v1', uploadMaxBytes: 4 * 1024 ** 2, trustedProxyHops: 0, ...options.config },
+    config: {
+      publicBaseUrl: 'https://api.example/v1',
+      uploadMaxBytes: 4 * 1024 ** 2,
+      trustedProxyHops: 0,
+      ...options.config,
+    },
     logger: pino({ level: 'debug' }, { write: (line: string) => void logs.push(JSON.parse(line)) }),
     clock: options.clock ?? (() => NOW),
     ...(options.versionChanges === undefined ? {} : { versionChanges: options.versionChanges }),
@@ -129,12 +185,26 @@ export async function openDoor(
     claims,
     logs,
     call(method, path, { body, headers = {}, signal } = {}) {
-      const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array) && !(body instanceof ReadableStream) && !(body instanceof FormData);
-      const all: Record<string, string | null> = { authorization: KEY, 'x-nonce': randomUUID(), ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers };
+      const isJson =
+        body !== undefined &&
+        typeof body !== 'string' &&
+        !(body instanceof Uint8Array) &&
+        !(body instanceof ReadableStream) &&
+        !(body instanceof FormData);
+      const all: Record<string, string | null> = {
+        authorization: KEY,
+        'x-nonce': randomUUID(),
+        ...(isJson ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      };
       return fetch(`${url}${path}`, {
         method,
-        headers: Object.fromEntries(Object.entries(all).filter((header): header is [string, string] => header[1] !== null)),
-        ...(body === undefined ? {} : { body: (isJson ? JSON.stringify(body) : body) as RequestInit['body'] & {}, duplex: 'half' }),
+        headers: Object.fromEntries(
+          Object.entries(all).filter((header): header is [string, string] => header[1] !== null),
+        ),
+        ...(body === undefined
+          ? {}
+          : { body: (isJson ? JSON.stringify(body) : body) as RequestInit['body'] & {}, duplex: 'half' }),
         ...(signal === undefined ? {} : { signal }),
       } as RequestInit);
     },

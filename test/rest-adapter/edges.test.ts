@@ -43,10 +43,12 @@ describe('rounding', () => {
 
   test('agrees with the decimals as they are written, beside a tie as well as on it', () => {
     // The neighbouring doubles of a tie are written with other digits, and go to the side that those say.
-    const neighbours = fc.tuple(fc.integer({ min: 0, max: 2e6 }), fc.integer({ min: 0, max: 4 }), fc.integer({ min: -3, max: 3 })).map(([steps, digits, ulps]) => {
-      const tie = (steps + 0.5) / 10 ** digits;
-      return [tie + ulps * 2 ** (Math.floor(Math.log2(tie)) - 52), digits] as const;
-    });
+    const neighbours = fc
+      .tuple(fc.integer({ min: 0, max: 2e6 }), fc.integer({ min: 0, max: 4 }), fc.integer({ min: -3, max: 3 }))
+      .map(([steps, digits, ulps]) => {
+        const tie = (steps + 0.5) / 10 ** digits;
+        return [tie + ulps * 2 ** (Math.floor(Math.log2(tie)) - 52), digits] as const;
+      });
     fc.assert(
       fc.property(neighbours, ([value, digits]) => {
         const [whole = '', decimals = ''] = String(value).split('.');
@@ -60,36 +62,58 @@ describe('rounding', () => {
 
   test('moves no number by more than half a step, and rounding twice changes nothing', () => {
     fc.assert(
-      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 4 }), (value, digits) => {
-        const rounded = roundHalfUp(value, digits)!;
-        expect(Math.abs(rounded - value)).toBeLessThanOrEqual(0.5 * 10 ** -digits * (1 + 1e-6));
-        expect(roundHalfUp(rounded, digits)).toBe(rounded);
-        expect(Object.is(rounded, -0)).toBe(false);
-      }),
+      fc.property(
+        fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 }),
+        fc.integer({ min: 0, max: 4 }),
+        (value, digits) => {
+          const rounded = roundHalfUp(value, digits)!;
+          expect(Math.abs(rounded - value)).toBeLessThanOrEqual(0.5 * 10 ** -digits * (1 + 1e-6));
+          expect(roundHalfUp(rounded, digits)).toBe(rounded);
+          expect(Object.is(rounded, -0)).toBe(false);
+        },
+      ),
     );
   });
 });
 
 describe('shape', () => {
   const client = graphClient(shop());
-  const shape = (query: string, data: Record<string, unknown>) => new RestShape(client.apiSchema).shape(parse(query), data);
+  const shape = (query: string, data: Record<string, unknown>) =>
+    new RestShape(client.apiSchema).shape(parse(query), data);
 
   test('names become snake_case, enums lower-case, aliases stay their own', () => {
     expect(snakeCase('totalDeltaRCents')).toBe('total_delta_r_cents');
-    expect(shape('{ me { agentUuid tier someTier: tier capabilities } }', { me: { agentUuid: 'x', tier: 'DISCOVERY', someTier: 'PARTNER', capabilities: ['CHANNEL_ANALYSIS'] } })).toEqual({
+    expect(
+      shape('{ me { agentUuid tier someTier: tier capabilities } }', {
+        me: { agentUuid: 'x', tier: 'DISCOVERY', someTier: 'PARTNER', capabilities: ['CHANNEL_ANALYSIS'] },
+      }),
+    ).toEqual({
       me: { agent_uuid: 'x', tier: 'discovery', some_tier: 'partner', capabilities: ['channel_analysis'] },
     });
   });
 
   test('selections of one field that stand apart are taken together; what was left out stays out', () => {
-    const query = 'query ($yes: Boolean!) { attribution(id: 1) { failure { code } ... on Attribution { failure { message } } comparison @include(if: $yes) revenue } }';
-    expect(shape(query, { attribution: { failure: { code: 'a', message: 'b' }, revenue: null } })).toEqual({ attribution: { failure: { code: 'a', message: 'b' }, revenue: null } });
+    const query =
+      'query ($yes: Boolean!) { attribution(id: 1) { failure { code } ... on Attribution { failure { message } } ' +
+      'comparison @include(if: $yes) revenue } }';
+    expect(shape(query, { attribution: { failure: { code: 'a', message: 'b' }, revenue: null } })).toEqual({
+      attribution: { failure: { code: 'a', message: 'b' }, revenue: null },
+    });
   });
 
   test('maps keep their keys; money in them has two decimals, shares four; other JSON is verbatim', () => {
     const query = '{ attribution(id: 1) { comparison modelBreakdown timeSeries { channels } diagnostics { models } } }';
     const odd = { 'Meta Ads': 1.005, totalDeltaR: null, __proto: 0.123_456 };
-    expect(shape(query, { attribution: { comparison: { last_click: odd }, modelBreakdown: { markov: odd }, timeSeries: [{ channels: odd }], diagnostics: { models: odd } } })).toEqual({
+    expect(
+      shape(query, {
+        attribution: {
+          comparison: { last_click: odd },
+          modelBreakdown: { markov: odd },
+          timeSeries: [{ channels: odd }],
+          diagnostics: { models: odd },
+        },
+      }),
+    ).toEqual({
       attribution: {
         comparison: { last_click: { 'Meta Ads': 1.01, totalDeltaR: null, __proto: 0.12 } },
         model_breakdown: { markov: { 'Meta Ads': 1.005, totalDeltaR: null, __proto: 0.1235 } },
@@ -100,10 +124,27 @@ describe('shape', () => {
   });
 
   test('numbers that are none become null, moments RFC 3339 in UTC, whatever the scalar gave', () => {
-    const query = '{ attribution(id: 1) { revenue confidence createdAt completedAt dateRange deltaRCents channelImpact { spend } } }';
-    const data = { revenue: Number.NaN, confidence: Number.NEGATIVE_INFINITY, createdAt: new Date(0), completedAt: '2026-01-01T01:00:00+01:00', dateRange: ['2026-01-01'], deltaRCents: 9_007_199_254_740_991, channelImpact: [{ spend: 0.1 + 0.2 }] };
+    const query =
+      '{ attribution(id: 1) { revenue confidence createdAt completedAt dateRange deltaRCents channelImpact { spend } } }';
+    const data = {
+      revenue: Number.NaN,
+      confidence: Number.NEGATIVE_INFINITY,
+      createdAt: new Date(0),
+      completedAt: '2026-01-01T01:00:00+01:00',
+      dateRange: ['2026-01-01'],
+      deltaRCents: 9_007_199_254_740_991,
+      channelImpact: [{ spend: 0.1 + 0.2 }],
+    };
     expect(shape(query, { attribution: data })).toEqual({
-      attribution: { revenue: null, confidence: null, created_at: '1970-01-01T00:00:00.000Z', completed_at: '2026-01-01T00:00:00.000Z', date_range: ['2026-01-01'], delta_r_cents: 9_007_199_254_740_991, channel_impact: [{ spend: 0.3 }] },
+      attribution: {
+        revenue: null,
+        confidence: null,
+        created_at: '1970-01-01T00:00:00.000Z',
+        completed_at: '2026-01-01T00:00:00.000Z',
+        date_range: ['2026-01-01'],
+        delta_r_cents: 9_007_199_254_740_991,
+        channel_impact: [{ spend: 0.3 }],
+      },
     });
   });
 
@@ -119,10 +160,19 @@ describe('shape', () => {
 
 test('variables: enums by their graph names at any depth, JSON verbatim, undefined left out, strangers dropped', () => {
   const { apiSchema, document } = graphClient(shop());
-  expect(encodeVariables(apiSchema, document('ConnectDataSource'), { input: { type: 'meta_ads', credentials: { type: 'meta_ads', n: undefined }, name: undefined, agentId: null }, stranger: 1 })).toEqual({
+  expect(
+    encodeVariables(apiSchema, document('ConnectDataSource'), {
+      input: { type: 'meta_ads', credentials: { type: 'meta_ads', n: undefined }, name: undefined, agentId: null },
+      stranger: 1,
+    }),
+  ).toEqual({
     input: { type: 'META_ADS', credentials: { type: 'meta_ads', n: undefined }, agentId: null },
   });
-  expect(encodeVariables(apiSchema, document('RegisterAgent'), { input: { name: 'x', capabilities: ['health', 'journey'] } })).toEqual({ input: { name: 'x', capabilities: ['HEALTH', 'JOURNEY'] } });
+  expect(
+    encodeVariables(apiSchema, document('RegisterAgent'), {
+      input: { name: 'x', capabilities: ['health', 'journey'] },
+    }),
+  ).toEqual({ input: { name: 'x', capabilities: ['HEALTH', 'JOURNEY'] } });
 });
 
 describe('client address', () => {
@@ -151,9 +201,17 @@ describe('client address', () => {
 
   test('what a client writes in front of the trusted hops changes nothing', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.ipV4(), fc.string().map((text) => text.replaceAll(',', '')))), (forged) => {
-        expect(clientAddress('10.0.0.9', [...forged, '2.2.2.2'].join(', '), 1)).toBe('2.2.2.2');
-      }),
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.ipV4(),
+            fc.string().map((text) => text.replaceAll(',', '')),
+          ),
+        ),
+        (forged) => {
+          expect(clientAddress('10.0.0.9', [...forged, '2.2.2.2'].join(', '), 1)).toBe('2.2.2.2');
+        },
+      ),
     );
   });
 });

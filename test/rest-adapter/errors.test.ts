@@ -60,13 +60,24 @@ describe('problems of the request', () => {
   });
 
   test('problem details are sent where they are preferred', async () => {
-    const response = await door.call('POST', '/v1/attribution', { body: {}, headers: { accept: 'application/problem+json, application/json;q=0.5' } });
+    const response = await door.call('POST', '/v1/attribution', {
+      body: {},
+      headers: { accept: 'application/problem+json, application/json;q=0.5' },
+    });
     expect(response.status).toBe(422);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     const body = problemBody.parse(await response.json());
-    expect(body).toMatchObject({ type: 'https://api.example/docs/errors/validation_error', title: PROBLEM_TYPES.validation_error.title, status: 422, instance: `urn:request:${response.headers.get('x-request-id')}` });
+    expect(body).toMatchObject({
+      type: 'https://api.example/docs/errors/validation_error',
+      title: PROBLEM_TYPES.validation_error.title,
+      status: 422,
+      instance: `urn:request:${response.headers.get('x-request-id')}`,
+    });
     expect(body.errors?.map(({ param }) => param)).toEqual(['/data_source_id', '/date_range']);
-    const plain = await door.call('POST', '/v1/attribution', { body: {}, headers: { accept: 'application/json, application/problem+json' } });
+    const plain = await door.call('POST', '/v1/attribution', {
+      body: {},
+      headers: { accept: 'application/json, application/problem+json' },
+    });
     expect((await errorOf(plain)).type).toBe('validation_error');
   });
 
@@ -90,7 +101,10 @@ describe('problems of the request', () => {
     ['deep nesting', '['.repeat(100_000) + ']'.repeat(100_000), 'nested deeper'],
     ['nothing', '', 'needs a JSON body'],
   ])('a body with %s is 400', async (_what, body, why) => {
-    const response = await door.call('POST', '/v1/attribution', { body, headers: { 'content-type': 'application/json' } });
+    const response = await door.call('POST', '/v1/attribution', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
     expect(response.status).toBe(400);
     const error = await errorOf(response);
     expect(error.type).toBe('invalid_request');
@@ -98,7 +112,10 @@ describe('problems of the request', () => {
   });
 
   test('names may repeat between objects, and strings may hold brackets and escapes', async () => {
-    const response = await door.call('POST', '/v1/attribution', { body: '{"x":[{"a":1},{"a":"}\\\\"}],"a":"\\"{[,:"}', headers: { 'content-type': 'application/json' } });
+    const response = await door.call('POST', '/v1/attribution', {
+      body: '{"x":[{"a":1},{"a":"}\\\\"}],"a":"\\"{[,:"}',
+      headers: { 'content-type': 'application/json' },
+    });
     expect(response.status).toBe(422);
     await response.text();
   });
@@ -108,7 +125,10 @@ describe('problems of the request', () => {
     [{ 'content-type': 'application/json; charset=latin1' }],
     [{ 'content-type': 'application/json', 'content-encoding': 'gzip' }],
   ])('%j is 415', async (headers) => {
-    const response = await door.call('POST', '/v1/attribution', { body: '{}', headers: headers as Record<string, string> });
+    const response = await door.call('POST', '/v1/attribution', {
+      body: '{}',
+      headers: headers as Record<string, string>,
+    });
     expect(response.status).toBe(415);
     expect((await errorOf(response)).type).toBe('unsupported_media_type');
   });
@@ -117,7 +137,10 @@ describe('problems of the request', () => {
     ['declared', () => 'x'.repeat(1024 ** 2 + 1)],
     ['chunked', () => new Blob(['"', 'x'.repeat(1024 ** 2), '"']).stream()],
   ])('a body over the limit is 413 (%s)', async (_how, body) => {
-    const response = await door.call('POST', '/v1/attribution', { body: body(), headers: { 'content-type': 'application/json' } });
+    const response = await door.call('POST', '/v1/attribution', {
+      body: body(),
+      headers: { 'content-type': 'application/json' },
+    });
     expect(response.status).toBe(413);
     expect((await errorOf(response)).type).toBe('payload_too_large');
   });
@@ -132,7 +155,10 @@ describe('problems of the request', () => {
   test('a body that stops arriving is 400, and the connection is cut', async () => {
     await using door = await openDoor({ config: { bodyTimeoutMs: 50 } });
     const socket = connect((door.server.address() as AddressInfo).port, '127.0.0.1');
-    socket.write('POST /v1/attribution HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer all\r\nX-Nonce: slow-nonce-1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":');
+    socket.write(
+      'POST /v1/attribution HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer all\r\nX-Nonce: ' +
+        'slow-nonce-1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":',
+    );
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer.toString()).toContain('body_timeout');
@@ -171,7 +197,10 @@ describe('problems of the service', () => {
     const error = errorBody.parse(JSON.parse(text)).error;
     expect(error.type).toBe('internal_error');
     const line = door.logs.find(({ level }) => level >= 50);
-    expect(line).toMatchObject({ requestId: error.request_id, err: { message: 'connect ECONNREFUSED /var/run/secret.sock' } });
+    expect(line).toMatchObject({
+      requestId: error.request_id,
+      err: { message: 'connect ECONNREFUSED /var/run/secret.sock' },
+    });
   });
 
   test('an outage says when to come back', async () => {
@@ -193,19 +222,43 @@ describe('problems of the service', () => {
     await using door = await openDoor({
       resolvers: {
         runAttribution: () => {
-          throw new ProblemError('validation_error', 'date_range: end must not be after today', { status: 400, code: 'future_range', param: '/date_range', errors });
+          throw new ProblemError('validation_error', 'date_range: end must not be after today', {
+            status: 400,
+            code: 'future_range',
+            param: '/date_range',
+            errors,
+          });
         },
       },
     });
-    const response = await door.call('POST', '/v1/attribution', { body: { data_source_id: 'ds_1', date_range: '2026-01-01/2026-01-02' } });
+    const response = await door.call('POST', '/v1/attribution', {
+      body: { data_source_id: 'ds_1', date_range: '2026-01-01/2026-01-02' },
+    });
     expect(response.status).toBe(400);
-    expect(await errorOf(response)).toMatchObject({ type: 'validation_error', code: 'future_range', param: '/date_range', errors });
+    expect(await errorOf(response)).toMatchObject({
+      type: 'validation_error',
+      code: 'future_range',
+      param: '/date_range',
+      errors,
+    });
   });
 
   test('health that is down is 503', async () => {
-    await using door = await openDoor({ health: async () => ({ status: 'down', version: '0.1.0', environment: 'live', uptimeSeconds: 1, checks: { database: { status: 'down' } } }) });
+    await using door = await openDoor({
+      health: async () => ({
+        status: 'down',
+        version: '0.1.0',
+        environment: 'live',
+        uptimeSeconds: 1,
+        checks: { database: { status: 'down' } },
+      }),
+    });
     const response = await door.call('GET', '/v1/health', { headers: { authorization: null } });
     expect(response.status).toBe(503);
-    expect(await errorOf(response)).toMatchObject({ type: 'service_unavailable', message: 'The service is down: database. Try again in a few seconds.', retry_after: 5 });
+    expect(await errorOf(response)).toMatchObject({
+      type: 'service_unavailable',
+      message: 'The service is down: database. Try again in a few seconds.',
+      retry_after: 5,
+    });
   });
 });

@@ -1,8 +1,15 @@
 import { pageLinks } from '../../rest-adapter/links.ts';
 
 function pagesOf(page: number, perPage: number, total: number): Record<string, number> {
-  const links = pageLinks('https://api.example/v1/x', new URLSearchParams(), { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) });
-  return Object.fromEntries([...links.matchAll(/page=(\d+)>; rel="(\w+)"/g)].map(([, target, relation]) => [relation, Number(target)]));
+  const links = pageLinks('https://api.example/v1/x', new URLSearchParams(), {
+    page,
+    per_page: perPage,
+    total,
+    total_pages: Math.ceil(total / perPage),
+  });
+  return Object.fromEntries(
+    [...links.matchAll(/page=(\d+)>; rel="(\w+)"/g)].map(([, target, relation]) => [relation, Number(target)]),
+  );
 }
 
 test('no link leads beyond the row that pages may reach', () => {

@@ -21,14 +21,27 @@ afterAll(() => house?.stop());
 const pathOf = ({ path }: Operation): string => path.replace(/\{\w+\}/, () => account.idFor(path.split('/')[1]!));
 
 /** Their envelopes are judged anew at every reading. */
-const items = (answer: Answer): readonly object[] => (Object.values(answer.body).find((member) => Array.isArray(member)) as readonly { trust?: unknown }[] | undefined)!.map(({ trust: _trust, ...item }) => item);
-const links = (answer: Answer): Record<string, URL> => Object.fromEntries([...answer.headers.get('link')!.matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, address, relation]) => [relation!, new URL(address!)]));
+const items = (answer: Answer): readonly object[] =>
+  (Object.values(answer.body).find((member) => Array.isArray(member)) as
+    | readonly { trust?: unknown }[]
+    | undefined)!.map(({ trust: _trust, ...item }) => item);
+const links = (answer: Answer): Record<string, URL> =>
+  Object.fromEntries(
+    [...answer.headers.get('link')!.matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, address, relation]) => [
+      relation!,
+      new URL(address!),
+    ]),
+  );
 const follow = (url: URL): Promise<Answer> => caller.get(url.href.slice(url.href.indexOf('/v1') + 3));
 
 test('there are lists and resources to test, and every reading row is one of them', () => {
   expect(LISTS.length).toBeGreaterThanOrEqual(5);
   expect(RESOURCES.length).toBeGreaterThanOrEqual(4);
-  expect(CONTRACT.filter((operation) => operation.kind === 'read' && !isList(operation) && operation.isResource !== true).map(({ id }) => id)).toEqual([]);
+  expect(
+    CONTRACT.filter(
+      (operation) => operation.kind === 'read' && !isList(operation) && operation.isResource !== true,
+    ).map(({ id }) => id),
+  ).toEqual([]);
 });
 
 describe.each(LISTS.map((operation) => [operation.id, operation] as const))('list %s', (_id, operation) => {
@@ -41,7 +54,12 @@ describe.each(LISTS.map((operation) => [operation.id, operation] as const))('lis
     let page = await caller.get(`${pathOf(operation)}?per_page=1`);
     for (; ; page = await follow(links(page)['next']!)) {
       expect(page.body['meta']).toEqual({ page: seen.length + 1, per_page: 1, total, total_pages: total });
-      expect(Object.keys(links(page))).toEqual(['first', ...(seen.length > 0 ? ['prev'] : []), ...(seen.length + 1 < total ? ['next'] : []), 'last']);
+      expect(Object.keys(links(page))).toEqual([
+        'first',
+        ...(seen.length > 0 ? ['prev'] : []),
+        ...(seen.length + 1 < total ? ['next'] : []),
+        'last',
+      ]);
       expect(links(page)['last']!.searchParams.get('page')).toBe(String(Math.max(1, total)));
       seen.push(...items(page));
       if (links(page)['next'] === undefined) break;
@@ -61,16 +79,31 @@ describe.each(LISTS.map((operation) => [operation.id, operation] as const))('lis
   });
 
   test.each([
-    ['page=0', 'query:page'], ['page=-1', 'query:page'], ['page=1.5', 'query:page'], ['page=', 'query:page'], ['page=one', 'query:page'], ['page=1&page=2', 'query:page'], ['page=100001', 'query:page'],
-    ['per_page=0', 'query:per_page'], ['per_page=101', 'query:per_page'], ['per_page=99999999999999999999', 'query:per_page'], ['page=1001&per_page=100', 'query:page'],
+    ['page=0', 'query:page'],
+    ['page=-1', 'query:page'],
+    ['page=1.5', 'query:page'],
+    ['page=', 'query:page'],
+    ['page=one', 'query:page'],
+    ['page=1&page=2', 'query:page'],
+    ['page=100001', 'query:page'],
+    ['per_page=0', 'query:per_page'],
+    ['per_page=101', 'query:per_page'],
+    ['per_page=99999999999999999999', 'query:per_page'],
+    ['page=1001&per_page=100', 'query:page'],
   ])('%s is 422 and names the parameter', async (query, param) => {
     const { status, body } = await caller.get(`${pathOf(operation)}?${query}`);
     expect(status).toBe(422);
-    expect(body['error']).toMatchObject({ type: 'validation_error', param, errors: [expect.objectContaining({ param })] });
+    expect(body['error']).toMatchObject({
+      type: 'validation_error',
+      param,
+      errors: [expect.objectContaining({ param })],
+    });
   });
 
   test('says of a parameter that is repeated just that', async () => {
-    expect((await caller.get(`${pathOf(operation)}?page=1&page=2`)).body['error']).toMatchObject({ message: 'page: is given more than once' });
+    expect((await caller.get(`${pathOf(operation)}?page=1&page=2`)).body['error']).toMatchObject({
+      message: 'page: is given more than once',
+    });
   });
 
   test('keeps its other parameters in its links', async () => {
@@ -80,14 +113,28 @@ describe.each(LISTS.map((operation) => [operation.id, operation] as const))('lis
 });
 
 describe('a filter that names nothing', () => {
-  const filtered = LISTS.flatMap((operation) => Object.keys(operation.querySchema!.shape).filter((name) => name.endsWith('_id')).map((name) => [operation.id, name, operation] as const));
+  const filtered = LISTS.flatMap((operation) =>
+    Object.keys(operation.querySchema!.shape)
+      .filter((name) => name.endsWith('_id'))
+      .map((name) => [operation.id, name, operation] as const),
+  );
 
-  test.each(filtered)('%s by %s: an unknown id, a foreign kind of id and no id at all are answered alike', async (_id, name, operation) => {
-    for (const value of ['ds_0351eCnEsWpxnfgWziUPLV', 'agent_0351eCnEsWpxnfgWziUPLV', 'nothing', "'; --", 'ds_', 'ü']) {
-      const answer = await caller.get(`${pathOf(operation)}?${name}=${encodeURIComponent(value)}`);
-      expect({ value, status: answer.status, items: items(answer) }).toEqual({ value, status: 200, items: [] });
-    }
-  });
+  test.each(filtered)(
+    '%s by %s: an unknown id, a foreign kind of id and no id at all are answered alike',
+    async (_id, name, operation) => {
+      for (const value of [
+        'ds_0351eCnEsWpxnfgWziUPLV',
+        'agent_0351eCnEsWpxnfgWziUPLV',
+        'nothing',
+        "'; --",
+        'ds_',
+        'ü',
+      ]) {
+        const answer = await caller.get(`${pathOf(operation)}?${name}=${encodeURIComponent(value)}`);
+        expect({ value, status: answer.status, items: items(answer) }).toEqual({ value, status: 200, items: [] });
+      }
+    },
+  );
 });
 
 describe.each(RESOURCES.map((operation) => [operation.id, operation] as const))('resource %s', (_id, operation) => {
@@ -97,21 +144,29 @@ describe.each(RESOURCES.map((operation) => [operation.id, operation] as const))(
     expect(tag).toMatch(/^W\/"[\w-]{27}"$/);
     const second = await caller.get(pathOf(operation));
     // The envelope was judged anew meanwhile.
-    expect(String(second.body['trust']!['metadata']!['evaluated_at']) > String(first.body['trust']!['metadata']!['evaluated_at'])).toBe(true);
+    expect(
+      String(second.body['trust']!['metadata']!['evaluated_at']) >
+        String(first.body['trust']!['metadata']!['evaluated_at']),
+    ).toBe(true);
     expect(second.headers.get('etag')).toBe(tag);
 
     for (const held of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
       const unchanged = await caller.open('GET', pathOf(operation), undefined, { 'if-none-match': held });
       expect(unchanged.status).toBe(304);
       expect(await unchanged.text()).toBe('');
-      for (const name of ['etag', 'cache-control', 'vary', 'svc-api-version', 'svc-hrei-score', 'x-request-id']) expect(unchanged.headers.get(name)).not.toBeNull();
+      for (const name of ['etag', 'cache-control', 'vary', 'svc-api-version', 'svc-hrei-score', 'x-request-id'])
+        expect(unchanged.headers.get(name)).not.toBeNull();
       expect(unchanged.headers.get('etag')).toBe(tag);
     }
     expect((await caller.get(pathOf(operation), { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
   test('has another tag in another version, since the body differs', async () => {
-    const tags = await Promise.all(['2026-02-01', '2025-11-01'].map(async (version) => (await caller.get(pathOf(operation), { 'svc-api-version': version })).headers.get('etag')));
+    const tags = await Promise.all(
+      ['2026-02-01', '2025-11-01'].map(async (version) =>
+        (await caller.get(pathOf(operation), { 'svc-api-version': version })).headers.get('etag'),
+      ),
+    );
     expect(tags[0]).not.toBe(tags[1]);
   });
 });
@@ -119,6 +174,11 @@ describe.each(RESOURCES.map((operation) => [operation.id, operation] as const))(
 test('a resource that changed has another tag', async () => {
   const source = account.idFor('data-sources');
   const before = (await caller.get(`/data-sources/${source}/status`)).headers.get('etag');
-  await caller.send('POST', `/data-sources/${source}/records`, 'user_id,timestamp,channel,cost\nu9,2026-01-09T10:00:00Z,email,1\n', { 'content-type': 'text/csv' });
+  await caller.send(
+    'POST',
+    `/data-sources/${source}/records`,
+    'user_id,timestamp,channel,cost\nu9,2026-01-09T10:00:00Z,email,1\n',
+    { 'content-type': 'text/csv' },
+  );
   expect((await caller.get(`/data-sources/${source}/status`, { 'if-none-match': before! })).status).toBe(200);
 });

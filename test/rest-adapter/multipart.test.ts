@@ -33,8 +33,12 @@ describe('multipart/form-data', () => {
     const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n';
     const socket = open(door.url);
     const answer = heard(socket, (text) => text.includes('"error"'));
-    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test\r\nX-Nonce: ${randomUUID()}\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`);
-    for (const part of [`${head}a,b\n`, more].filter(Boolean)) socket.write(`${part.length.toString(16)}\r\n${part}\r\n`);
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test\r\nX-Nonce: ${randomUUID()}\r\nContent-Type: ` +
+        `multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
+    for (const part of [`${head}a,b\n`, more].filter(Boolean))
+      socket.write(`${part.length.toString(16)}\r\n${part}\r\n`);
     expect(JSON.parse(parseAnswer(await answer).body)).toMatchObject({ error: { code } });
     expect(await ended).toMatchObject({ problem: { code } });
   });
@@ -43,11 +47,20 @@ describe('multipart/form-data', () => {
     const port = recording();
     await using door = await openDoor(port);
     const bytes = randomBytes(MEBIBYTE);
-    const response = await door.call('POST', PATH, { body: form(['file', new Blob([bytes], { type: 'text/csv' }), 'touches.csv'], ['other', new Blob([randomBytes(300_000)]), 'more.csv']) });
+    const response = await door.call('POST', PATH, {
+      body: form(
+        ['file', new Blob([bytes], { type: 'text/csv' }), 'touches.csv'],
+        ['other', new Blob([randomBytes(300_000)]), 'more.csv'],
+      ),
+    });
     expect(response.status).toBe(202);
     expect(await response.json()).toMatchObject({ accepted: 3 });
     expect(port.received).toHaveLength(1);
-    expect(port.received[0]).toMatchObject({ mediaType: 'text/csv', contentEncoding: 'identity', fileName: 'touches.csv' });
+    expect(port.received[0]).toMatchObject({
+      mediaType: 'text/csv',
+      contentEncoding: 'identity',
+      fileName: 'touches.csv',
+    });
     expect(port.received[0]!.bytes.equals(bytes)).toBe(true);
   });
 
@@ -63,15 +76,24 @@ describe('multipart/form-data', () => {
   });
 
   test('a port that does not read to the end still gets its answer out', async () => {
-    await using door = await openDoor({ ingestRecords: async () => ({ kind: 'touchpoints', accepted: 0, rejected: 0, errors: [], warnings: [] }) });
-    const response = await door.call('POST', PATH, { body: form(['file', new Blob([randomBytes(MEBIBYTE)], { type: 'text/csv' }), 'a.csv']) });
+    await using door = await openDoor({
+      ingestRecords: async () => ({ kind: 'touchpoints', accepted: 0, rejected: 0, errors: [], warnings: [] }),
+    });
+    const response = await door.call('POST', PATH, {
+      body: form(['file', new Blob([randomBytes(MEBIBYTE)], { type: 'text/csv' }), 'a.csv']),
+    });
     expect(response.status).toBe(202);
     await response.text();
   });
 
   test.each([
     ['a form without a file', () => form(), 400, 'missing_file'],
-    ['a file of an unknown type', () => form(['file', new Blob(['x'], { type: 'image/png' }), 'a.png']), 415, undefined],
+    [
+      'a file of an unknown type',
+      () => form(['file', new Blob(['x'], { type: 'image/png' }), 'a.png']),
+      415,
+      undefined,
+    ],
   ])('%s is refused', async (_what, body, status, code) => {
     await using door = await openDoor();
     const response = await door.call('POST', PATH, { body: body() });
@@ -81,8 +103,17 @@ describe('multipart/form-data', () => {
 
   test.each([
     ['without a boundary', 'multipart/form-data', 'x'],
-    ['with a boundary of 71 characters', `multipart/form-data; boundary=${'b'.repeat(71)}`, `--${'b'.repeat(71)}\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na,b\n\r\n--${'b'.repeat(71)}--`],
-    ['cut off in a file', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,'],
+    [
+      'with a boundary of 71 characters',
+      `multipart/form-data; boundary=${'b'.repeat(71)}`,
+      `--${'b'.repeat(71)}\r\nContent-Disposition: form-data; name="f"; ` +
+        `filename="a.csv"\r\n\r\na,b\n\r\n--${'b'.repeat(71)}--`,
+    ],
+    [
+      'cut off in a file',
+      'multipart/form-data; boundary=b',
+      '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,',
+    ],
     ['that is something else', 'multipart/form-data; boundary=b', 'a,b\n1,2\n'],
   ])('a form %s is 400', async (_what, contentType, body) => {
     await using door = await openDoor(recording());
@@ -98,7 +129,10 @@ describe('multipart/form-data', () => {
     const port = recording();
     await using door = await openDoor(port);
     const body = '--b=1\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na,b\n\r\n--b=1--';
-    const response = await door.call('POST', PATH, { body, headers: { 'content-type': `multipart/form-data; ${parameters}` } });
+    const response = await door.call('POST', PATH, {
+      body,
+      headers: { 'content-type': `multipart/form-data; ${parameters}` },
+    });
     expect(response.status).toBe(202);
     expect(port.received).toHaveLength(1);
   });
@@ -109,21 +143,28 @@ describe('multipart/form-data', () => {
   ])('a form of a hundred thousand parts %s is 400 without being read to its end', async (_where, form) => {
     await using door = await openDoor(recording());
     const file = '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na,b\n\r\n';
-    const response = await door.call('POST', PATH, { body: form('--b\r\n\r\n'.repeat(100_000), file) + '--b--', headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+    const response = await door.call('POST', PATH, {
+      body: form('--b\r\n\r\n'.repeat(100_000), file) + '--b--',
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    });
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({ type: 'invalid_request', code: 'too_many_parts' });
   });
 
   test('a form that is cut off before the port begins to read is 400', async () => {
     const port = recording();
-    const body = '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,';
+    const body =
+      '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,';
     await using door = await openDoor({
       async ingestRecords(context, id, upload) {
         await new Promise((resolve) => setTimeout(resolve, 50));
         return port.ingestRecords(context, id, upload);
       },
     });
-    const response = await door.call('POST', PATH, { body, headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+    const response = await door.call('POST', PATH, {
+      body,
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    });
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({ type: 'invalid_request', code: 'malformed_multipart' });
     expect(port.received).toEqual([]);

@@ -11,8 +11,16 @@ import { openDoor, type TestDoor } from './door.ts';
 type JsonObject = Record<string, unknown>;
 interface OperationObject {
   readonly operationId: string;
-  readonly parameters: { readonly name: string; readonly in: string; readonly required: boolean; readonly schema: JsonObject; readonly example?: unknown }[];
-  readonly requestBody?: { readonly content: Record<string, { readonly schema: JsonObject; readonly example?: unknown }> };
+  readonly parameters: {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: JsonObject;
+    readonly example?: unknown;
+  }[];
+  readonly requestBody?: {
+    readonly content: Record<string, { readonly schema: JsonObject; readonly example?: unknown }>;
+  };
   readonly responses: Record<string, ResponseObject | { readonly $ref: string }>;
   readonly security?: unknown[];
 }
@@ -22,25 +30,43 @@ interface ResponseObject {
   readonly content?: Record<string, { readonly schema: JsonObject; readonly example?: unknown }>;
 }
 
-const openApi = JSON.parse(JSON.stringify(buildOpenApi('https://api.example/v1'))) as { openapi: string; paths: Record<string, Record<string, OperationObject>>; components: { schemas: Record<string, JsonObject>; responses: Record<string, ResponseObject>; headers: Record<string, JsonObject> } };
-const entries = Object.entries(openApi.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const));
+const openApi = JSON.parse(JSON.stringify(buildOpenApi('https://api.example/v1'))) as {
+  openapi: string;
+  paths: Record<string, Record<string, OperationObject>>;
+  components: {
+    schemas: Record<string, JsonObject>;
+    responses: Record<string, ResponseObject>;
+    headers: Record<string, JsonObject>;
+  };
+};
+const entries = Object.entries(openApi.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+);
 
 /** The response of an operation to a status, wherever it stands. */
 function responseOf({ responses }: OperationObject, status: number | string): ResponseObject | undefined {
   const response = responses[String(status)];
-  return response !== undefined && '$ref' in response ? openApi.components.responses[response.$ref.slice('#/components/responses/'.length)] : response;
+  return response !== undefined && '$ref' in response
+    ? openApi.components.responses[response.$ref.slice('#/components/responses/'.length)]
+    : response;
 }
 
 /** Validates by the published JSON Schema, not by the schema it was made from. */
 function validator(schema: JsonObject) {
-  const withDefinitions = JSON.parse(JSON.stringify({ ...schema, $defs: openApi.components.schemas }).replaceAll('#/components/schemas/', '#/$defs/')) as Parameters<typeof z.fromJSONSchema>[0];
+  const withDefinitions = JSON.parse(
+    JSON.stringify({ ...schema, $defs: openApi.components.schemas }).replaceAll('#/components/schemas/', '#/$defs/'),
+  ) as Parameters<typeof z.fromJSONSchema>[0];
   return z.fromJSONSchema(withDefinitions);
 }
 
 test('schema/openapi.json is what the contract says', () => {
   const kept = readFileSync(new URL('../../schema/openapi.json', import.meta.url), 'utf8');
   // When this fails on purpose: node --import ./processes/typescript-hook.mjs rest-adapter/write-openapi.ts
-  expect(kept === keptOpenApi() ? 'up to date' : 'outdated: run  node --import ./processes/typescript-hook.mjs rest-adapter/write-openapi.ts').toBe('up to date');
+  expect(
+    kept === keptOpenApi()
+      ? 'up to date'
+      : 'outdated: run  node --import ./processes/typescript-hook.mjs rest-adapter/write-openapi.ts',
+  ).toBe('up to date');
 });
 
 test('each row has an entry, and each entry a row', () => {
@@ -56,13 +82,16 @@ test('operation ids are unique', () => {
 test('every reference leads somewhere, and every component is used', () => {
   const text = JSON.stringify(openApi);
   for (const kind of ['schemas', 'responses', 'headers'] as const) {
-    const references = new Set([...text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'))].map(([, name]) => name!));
+    const references = new Set(
+      [...text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'))].map(([, name]) => name!),
+    );
     expect(Object.keys(openApi.components[kind]).toSorted()).toEqual([...references].toSorted());
     // OpenAPI 3.1, Components Object.
     for (const name of references) expect(name).toMatch(/^[\w.-]+$/);
   }
   const references = Object.keys(openApi.components.schemas);
-  for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error', 'Problem']) expect(references).toContain(name);
+  for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error', 'Problem'])
+    expect(references).toContain(name);
   expect(text).not.toContain('#/$defs/');
 });
 
@@ -71,14 +100,20 @@ describe.each(entries)('%s', (name, operation) => {
 
   test('declares every problem of its steps and of its row, under its status', () => {
     for (const type of new Set<ProblemType>([...problemsOf(row.kind), ...row.problems])) {
-      const { status } = type === 'validation_error' && row.badBodyStatus !== undefined ? { status: row.badBodyStatus } : PROBLEM_TYPES[type];
+      const { status } =
+        type === 'validation_error' && row.badBodyStatus !== undefined
+          ? { status: row.badBodyStatus }
+          : PROBLEM_TYPES[type];
       expect(responseOf(operation, status)?.description).toContain(`\`${type}\``);
     }
   });
 
   test('tells of the headers of its refusals', () => {
     const headersAt = (status: number) => Object.keys(responseOf(operation, status)?.headers ?? {});
-    for (const status of Object.keys(operation.responses)) expect(headersAt(Number(status))).toEqual(expect.arrayContaining(['X-Request-Id', 'SVC-API-Version', 'SVC-HREI-Score', 'Deprecation']));
+    for (const status of Object.keys(operation.responses))
+      expect(headersAt(Number(status))).toEqual(
+        expect.arrayContaining(['X-Request-Id', 'SVC-API-Version', 'SVC-HREI-Score', 'Deprecation']),
+      );
     expect(headersAt(503)).toContain('Retry-After');
     if (row.action !== null) {
       expect(headersAt(401)).toContain('WWW-Authenticate');
@@ -88,16 +123,27 @@ describe.each(entries)('%s', (name, operation) => {
 
   test('has all path variables as required parameters', () => {
     const variables = [...name.matchAll(/\{(\w+)\}/g)].map(([, variable]) => variable);
-    expect(operation.parameters.filter((parameter) => parameter.in === 'path' && parameter.required).map((parameter) => parameter.name)).toEqual(variables);
+    expect(
+      operation.parameters
+        .filter((parameter) => parameter.in === 'path' && parameter.required)
+        .map((parameter) => parameter.name),
+    ).toEqual(variables);
   });
 
   test('has examples that fit the published schemas', () => {
-    const media = [...Object.values(operation.requestBody?.content ?? {}), ...Object.keys(operation.responses).flatMap((status) => Object.values(responseOf(operation, status)?.content ?? {}))];
-    for (const { schema, example } of media) if (example !== undefined) expect(validator(schema).safeParse(example)).toMatchObject({ success: true });
+    const media = [
+      ...Object.values(operation.requestBody?.content ?? {}),
+      ...Object.keys(operation.responses).flatMap((status) =>
+        Object.values(responseOf(operation, status)?.content ?? {}),
+      ),
+    ];
+    for (const { schema, example } of media)
+      if (example !== undefined) expect(validator(schema).safeParse(example)).toMatchObject({ success: true });
     const json = operation.requestBody?.content['application/json'];
     expect(json !== undefined).toBe(row.bodySchema !== undefined);
     if (json !== undefined) expect(json.example).toBeDefined();
-    if (row.success.schema !== null) expect(responseOf(operation, row.success.status)?.content?.['application/json']?.example).toBeDefined();
+    if (row.success.schema !== null)
+      expect(responseOf(operation, row.success.status)?.content?.['application/json']?.example).toBeDefined();
   });
 
   test('refuses by its published schemas what is no example', () => {
@@ -124,7 +170,10 @@ describe('served', () => {
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     expect(response.headers.get('svc-hrei-score')).toBeNull();
     expect(await response.json()).toEqual(openApi);
-    const again = await get('/openapi.json', { 'if-none-match': response.headers.get('etag')!, 'cache-control': 'max-age=0' });
+    const again = await get('/openapi.json', {
+      'if-none-match': response.headers.get('etag')!,
+      'cache-control': 'max-age=0',
+    });
     expect(again.status).toBe(304);
   });
 
@@ -139,7 +188,9 @@ describe('served', () => {
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
     const html = await response.text();
     expect(html).not.toMatch(/https?:\/\//);
-    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => new URL(address!, `${door.url}/docs`).pathname);
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(
+      ([, address]) => new URL(address!, `${door.url}/docs`).pathname,
+    );
     expect(addresses).toHaveLength(4);
     for (const address of addresses) {
       const asset = await get(address);
@@ -148,7 +199,14 @@ describe('served', () => {
     }
   });
 
-  test.each(['/docs/assets/../../package.json', '/docs/assets/package.json', '/docs/assets/%2e%2e%2fpackage.json', '/docs/errors/nothing', '/docs/errors/constructor', '/elsewhere'])('%s is not served', async (path) => {
+  test.each([
+    '/docs/assets/../../package.json',
+    '/docs/assets/package.json',
+    '/docs/assets/%2e%2e%2fpackage.json',
+    '/docs/errors/nothing',
+    '/docs/errors/constructor',
+    '/elsewhere',
+  ])('%s is not served', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
 
@@ -166,14 +224,19 @@ describe('served', () => {
     const { error } = (await (await door.call('GET', '/v1/nowhere')).json()) as { error: { doc_url: string } };
     expect((await get(new URL(error.doc_url).pathname)).status).toBe(200);
     expect((await get('/docs/errors')).status).toBe(200);
-    expect((await (await get('/docs/errors/validation_error')).text()).replaceAll('&quot;', '"')).toMatch(/"errors": \[\s*\{\s*"param": "\/date_range"/);
-    expect(await (await get('/docs/versions')).text()).toContain('deprecated on 2026-02-01, supported until 2027-02-01');
+    expect((await (await get('/docs/errors/validation_error')).text()).replaceAll('&quot;', '"')).toMatch(
+      /"errors": \[\s*\{\s*"param": "\/date_range"/,
+    );
+    expect(await (await get('/docs/versions')).text()).toContain(
+      'deprecated on 2026-02-01, supported until 2027-02-01',
+    );
   });
 
   test('links of the pages resolve', async () => {
     for (const page of ['/docs/errors/conflict', '/docs/errors', '/docs/versions']) {
       const html = await (await get(page)).text();
-      for (const [, address] of html.matchAll(/<a href="([^"]+)"/g)) expect((await get(new URL(address!, `${door.url}${page}`).pathname)).status).toBe(200);
+      for (const [, address] of html.matchAll(/<a href="([^"]+)"/g))
+        expect((await get(new URL(address!, `${door.url}${page}`).pathname)).status).toBe(200);
     }
   });
 });

@@ -8,7 +8,10 @@ import { HTTP_SERVER_OPTIONS } from '../../rest-adapter/server.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { KEY, openDoor, type TestDoor } from './door.ts';
 
-const OVERLOADED = new ProblemError('service_unavailable', 'Come back in a second.', { code: 'overloaded', retryAfterS: 1 });
+const OVERLOADED = new ProblemError('service_unavailable', 'Come back in a second.', {
+  code: 'overloaded',
+  retryAfterS: 1,
+});
 
 let door: TestDoor;
 let isOverloaded = false;
@@ -34,7 +37,15 @@ beforeAll(async () => {
     return admit(arrival);
   };
   const inside = door.server.listeners('request')[0] as RequestListener;
-  server.on('request', createOverloadDoor({ publicBaseUrl: 'https://api.example/v1', newRequestId, admission: { refuseWhenOverloaded, arrive } }, inside)).listen(0, '127.0.0.1');
+  server
+    .on(
+      'request',
+      createOverloadDoor(
+        { publicBaseUrl: 'https://api.example/v1', newRequestId, admission: { refuseWhenOverloaded, arrive } },
+        inside,
+      ),
+    )
+    .listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -60,18 +71,36 @@ test.each([
   ['GET', '/v1/agents/me', undefined],
   ['POST', '/v1/data-sources/connect', '{"type":"csv_upload","credentials":{}}'],
 ])('%s %s is refused as the long way would, to the header', async (method, path, body) => {
-  const request = { method, headers: { authorization: KEY, 'content-type': 'application/json' }, ...(body === undefined ? {} : { body }) };
+  const request = {
+    method,
+    headers: { authorization: KEY, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  };
   const short = await seen(await fetch(url + path, request));
   const long = await seen(await fetch(door.url + path, request));
   expect(short).toEqual(long);
   expect(short).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-  expect(JSON.parse(short.body)).toEqual({ error: { type: 'service_unavailable', code: 'overloaded', message: 'Come back in a second.', request_id: 'REQUEST', doc_url: 'https://api.example/docs/errors/service_unavailable', retry_after: 1 } });
+  expect(JSON.parse(short.body)).toEqual({
+    error: {
+      type: 'service_unavailable',
+      code: 'overloaded',
+      message: 'Come back in a second.',
+      request_id: 'REQUEST',
+      doc_url: 'https://api.example/docs/errors/service_unavailable',
+      retry_after: 1,
+    },
+  });
 });
 
 test.each([
   ['a web page of another origin', '/v1/agents/me', { authorization: KEY, origin: 'https://shop.example' }, 503],
   ['a client of an older version', '/v1/agents/me', { authorization: KEY, 'svc-api-version': '2025-11-01' }, 503],
-  ['a client that wants problem details', '/v1/agents/me', { authorization: KEY, accept: 'application/problem+json' }, 503],
+  [
+    'a client that wants problem details',
+    '/v1/agents/me',
+    { authorization: KEY, accept: 'application/problem+json' },
+    503,
+  ],
   ['a stranger', '/v1/agents/me', {}, 503],
   ['who asks how the service is', '/v1/health', {}, 200],
   ['who shows a key for it', '/v1/health?verbose', { authorization: KEY }, 200],
@@ -84,8 +113,14 @@ test.each([
 });
 
 test('clients of OAuth, which show who they are by a password, hear errors in the shape that they know', async () => {
-  const request = { method: 'POST', headers: { authorization: 'Basic YTpi', 'content-type': 'application/x-www-form-urlencoded' }, body: 'grant_type=client_credentials' };
-  expect(await seen(await fetch(`${url}/v1/oauth/token`, request))).toEqual(await seen(await fetch(`${door.url}/v1/oauth/token`, request)));
+  const request = {
+    method: 'POST',
+    headers: { authorization: 'Basic YTpi', 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'grant_type=client_credentials',
+  };
+  expect(await seen(await fetch(`${url}/v1/oauth/token`, request))).toEqual(
+    await seen(await fetch(`${door.url}/v1/oauth/token`, request)),
+  );
 });
 
 test('every request, refused or not, counts as under way for its caller until it is answered', async () => {
@@ -109,7 +144,9 @@ test('a connection serves on behind a refusal with a body that nobody read', asy
   const { port } = server.address() as AddressInfo;
   const socket = connect(port, '127.0.0.1');
   const body = 'x'.repeat(50_000);
-  socket.write(`POST /v1/agents/me HTTP/1.1\r\nHost: a\r\nAuthorization: ${KEY}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  socket.write(
+    `POST /v1/agents/me HTTP/1.1\r\nHost: a\r\nAuthorization: ${KEY}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
   socket.end(`GET /v1/agents/me HTTP/1.1\r\nHost: a\r\nAuthorization: ${KEY}\r\nConnection: close\r\n\r\n`);
   expect((await text(socket)).match(/HTTP\/1.1 503/g)).toHaveLength(2);
 });

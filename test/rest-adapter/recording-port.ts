@@ -19,7 +19,14 @@ export function recording(): { readonly received: Received[]; readonly ingestRec
       const chunks: Uint8Array[] = [];
       for await (const chunk of body) chunks.push(chunk);
       received.push({ dataSourceId, ...upload, bytes: Buffer.concat(chunks) });
-      return { uploadId: 'upload_1', kind: 'touchpoints', accepted: 3, rejected: 1, errors: [{ line: 4, column: 'timestamp', code: 'not_a_date', message: 'no' }], warnings: [] };
+      return {
+        uploadId: 'upload_1',
+        kind: 'touchpoints',
+        accepted: 3,
+        rejected: 1,
+        errors: [{ line: 4, column: 'timestamp', code: 'not_a_date', message: 'no' }],
+        warnings: [],
+      };
     },
   };
 }

@@ -26,19 +26,34 @@ async function together(door: TestDoor, requests: readonly Sent[]): Promise<Got[
     requests
       .map(({ path, method = 'GET', headers = {}, body }, place) => {
         const content = body === undefined ? '' : JSON.stringify(body);
-        const all = { host: 'api.example', authorization: KEY, 'x-nonce': `nonce-${place}`, ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': content.length }), ...(place === requests.length - 1 ? { connection: 'close' } : {}) };
-        return `${method} ${path} HTTP/1.1\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${content}`;
+        const all = {
+          host: 'api.example',
+          authorization: KEY,
+          'x-nonce': `nonce-${place}`,
+          ...headers,
+          ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': content.length }),
+          ...(place === requests.length - 1 ? { connection: 'close' } : {}),
+        };
+        return `${method} ${path} HTTP/1.1\r\n${Object.entries(all)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')}\r\n${content}`;
       })
       .join(''),
   );
   const answers: Got[] = [];
-  for (let rest = await text(socket); rest !== ''; ) {
+  for (let rest = await text(socket); rest !== '';) {
     const [head = ''] = rest.split('\r\n\r\n', 1);
     const [statusLine = '', ...lines] = head.split('\r\n');
-    const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]));
+    const headers = new Map(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+    );
     const start = head.length + 4;
     const stop = start + Number(headers.get('content-length') ?? 0);
-    answers.push({ status: Number(statusLine.split(' ')[1]), headers, body: stop === start ? null : JSON.parse(rest.slice(start, stop)) });
+    answers.push({
+      status: Number(statusLine.split(' ')[1]),
+      headers,
+      body: stop === start ? null : JSON.parse(rest.slice(start, stop)),
+    });
     rest = rest.slice(stop);
   }
   return answers;
@@ -83,7 +98,11 @@ describe('reads that come together', () => {
   });
 
   test.each([
-    ['callers', 'Bearer test', { path: STATUS, headers: { authorization: 'Bearer test', 'svc-api-version': '2026-02-01' } }],
+    [
+      'callers',
+      'Bearer test',
+      { path: STATUS, headers: { authorization: 'Bearer test', 'svc-api-version': '2026-02-01' } },
+    ],
     ['resources', KEY, { path: '/v1/data-sources/ds_2/status' }],
     ['versions', KEY, { path: STATUS, headers: { 'svc-api-version': '2025-11-01' } }],
   ])('but of different %s, apart', async (_what, reader, other) => {
@@ -95,10 +114,16 @@ describe('reads that come together', () => {
   });
 
   test('whoever has the answer already is told so, and the others get it', async () => {
-    await using door = await openDoor({ resolvers: { attribution: ({ id }: { id: string }) => attribution(id, 'COMPLETED', { trust: trust() }) } });
+    await using door = await openDoor({
+      resolvers: { attribution: ({ id }: { id: string }) => attribution(id, 'COMPLETED', { trust: trust() }) },
+    });
     const path = '/v1/attribution/attr_1';
     const [first] = await together(door, [{ path }]);
-    const answers = await together(door, [{ path }, { path, headers: { 'if-none-match': first!.headers.get('etag')! } }, { path }]);
+    const answers = await together(door, [
+      { path },
+      { path, headers: { 'if-none-match': first!.headers.get('etag')! } },
+      { path },
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 304, 200]);
     expect(answers[2]!.body).toEqual(answers[0]!.body);
   });
@@ -117,14 +142,19 @@ describe('reads that come together', () => {
     expect(readings).toBe(1);
     for (const { status, headers, body } of answers) {
       expect(status).toBe(503);
-      expect(body).toMatchObject({ error: { type: 'service_unavailable', retry_after: 2, request_id: headers.get('x-request-id') } });
+      expect(body).toMatchObject({
+        error: { type: 'service_unavailable', retry_after: 2, request_id: headers.get('x-request-id') },
+      });
     }
   });
 });
 
 test('what changes something happens for each who asks', async () => {
   let syncs = 0;
-  const payload = () => ({ sync: { syncId: `sync_${(syncs += 1)}`, dataSourceId: 'ds_1', status: 'QUEUED', requestedAt: NOW }, trust: trust() });
+  const payload = () => ({
+    sync: { syncId: `sync_${(syncs += 1)}`, dataSourceId: 'ds_1', status: 'QUEUED', requestedAt: NOW },
+    trust: trust(),
+  });
   await using door = await openDoor({ resolvers: { syncDataSource: payload } });
   const sync = { path: '/v1/data-sources/ds_1/sync', method: 'POST' };
   const answers = await together(door, [sync, sync]);

@@ -51,17 +51,47 @@ class Run {
   };
 }
 
-const progress = (sequence: number, stage = 'loading'): Progress => ({ sequence, kind: 'PROGRESS', status: 'PROCESSING', stage, progress: 0.123_45, message: 'two\nlines', etaSeconds: 2 }) as Progress;
-const channelResult = (sequence: number): Progress => ({ sequence, kind: 'CHANNEL_RESULT', model: 'MARKOV', channelImpact: (attribution('x', 'COMPLETED') as { channelImpact: unknown }).channelImpact }) as Progress;
-const result = (sequence: number): Progress => ({ sequence, kind: 'RESULT', result: attribution('attr_run', 'COMPLETED') }) as Progress;
-const failure = (sequence: number): Progress => ({ sequence, kind: 'ERROR', message: 'There are no conversions in this range.', failureCode: 'insufficient_data', result: null }) as Progress;
+const progress = (sequence: number, stage = 'loading'): Progress =>
+  ({
+    sequence,
+    kind: 'PROGRESS',
+    status: 'PROCESSING',
+    stage,
+    progress: 0.123_45,
+    message: 'two\nlines',
+    etaSeconds: 2,
+  }) as Progress;
+const channelResult = (sequence: number): Progress =>
+  ({
+    sequence,
+    kind: 'CHANNEL_RESULT',
+    model: 'MARKOV',
+    channelImpact: (attribution('x', 'COMPLETED') as { channelImpact: unknown }).channelImpact,
+  }) as Progress;
+const result = (sequence: number): Progress =>
+  ({ sequence, kind: 'RESULT', result: attribution('attr_run', 'COMPLETED') }) as Progress;
+const failure = (sequence: number): Progress =>
+  ({
+    sequence,
+    kind: 'ERROR',
+    message: 'There are no conversions in this range.',
+    failureCode: 'insufficient_data',
+    result: null,
+  }) as Progress;
 
 /** Reads a stream to its end, or until `enough` says so. */
-async function read(response: Response, enough: (events: EventSourceMessage[], comments: string[]) => boolean = () => false) {
+async function read(
+  response: Response,
+  enough: (events: EventSourceMessage[], comments: string[]) => boolean = () => false,
+) {
   const events: EventSourceMessage[] = [];
   const comments: string[] = [];
   const retries: number[] = [];
-  const parser = createParser({ onEvent: (event) => events.push(event), onComment: (comment) => comments.push(comment), onRetry: (retry) => retries.push(retry) });
+  const parser = createParser({
+    onEvent: (event) => events.push(event),
+    onComment: (comment) => comments.push(comment),
+    onRetry: (retry) => retries.push(retry),
+  });
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();
   for (;;) {
@@ -77,7 +107,9 @@ const row = CONTRACT.find(({ id }) => id === 'runAttribution')!;
 const start = { body: row.example.body };
 
 test('an event is one line of JSON, whatever is in it', () => {
-  expect(formatEvent({ id: 3, event: 'progress', data: { message: 'a\n\ndata: b\r\u2028' } })).toBe('id: 3\nevent: progress\ndata: {"message":"a\\n\\ndata: b\\r\u2028"}\n\n');
+  expect(formatEvent({ id: 3, event: 'progress', data: { message: 'a\n\ndata: b\r\u2028' } })).toBe(
+    'id: 3\nevent: progress\ndata: {"message":"a\\n\\ndata: b\\r\u2028"}\n\n',
+  );
 });
 
 describe('POST /attribution?stream=true', () => {
@@ -92,10 +124,25 @@ describe('POST /attribution?stream=true', () => {
     for (const event of [progress(1), channelResult(2), result(3)]) run.push(event);
     const { events, retries } = await read(response);
     expect(retries).toEqual([3000]);
-    expect(events.map(({ id, event }) => [id, event])).toEqual([['1', 'progress'], ['2', 'channel_result'], ['3', 'result']]);
+    expect(events.map(({ id, event }) => [id, event])).toEqual([
+      ['1', 'progress'],
+      ['2', 'channel_result'],
+      ['3', 'result'],
+    ]);
     const [first, second, third] = events.map(({ data }) => JSON.parse(data) as Record<string, unknown>);
-    expect(first).toMatchObject({ id: 'attr_run', status: 'processing', stage: 'loading', progress: 0.1235, message: 'two\nlines' });
-    expect(second).toMatchObject({ id: 'attr_run', model: 'markov', provisional: true, channel_impact: [{ channel: 'Meta Ads', spend: 12_000.01 }] });
+    expect(first).toMatchObject({
+      id: 'attr_run',
+      status: 'processing',
+      stage: 'loading',
+      progress: 0.1235,
+      message: 'two\nlines',
+    });
+    expect(second).toMatchObject({
+      id: 'attr_run',
+      model: 'markov',
+      provisional: true,
+      channel_impact: [{ channel: 'Meta Ads', spend: 12_000.01 }],
+    });
     expect(row.success.schema!.parse(third)).toEqual(third);
     expect(run.subscriptions).toEqual([{ after: 0, hasReturned: true }]);
   });
@@ -108,12 +155,20 @@ describe('POST /attribution?stream=true', () => {
     const { events } = await read(response);
     expect(events).toHaveLength(1);
     expect(events[0]!.event).toBe('error');
-    expect(errorBody.parse(JSON.parse(events[0]!.data)).error).toMatchObject({ type: 'validation_error', code: 'insufficient_data', message: 'There are no conversions in this range.', request_id: response.headers.get('x-request-id') });
+    expect(errorBody.parse(JSON.parse(events[0]!.data)).error).toMatchObject({
+      type: 'validation_error',
+      code: 'insufficient_data',
+      message: 'There are no conversions in this range.',
+      request_id: response.headers.get('x-request-id'),
+    });
   });
 
   test('what is refused is an ordinary error', async () => {
     await using door = await openDoor();
-    const response = await door.call('POST', '/v1/attribution?stream=true', { body: {}, headers: { accept: 'text/event-stream' } });
+    const response = await door.call('POST', '/v1/attribution?stream=true', {
+      body: {},
+      headers: { accept: 'text/event-stream' },
+    });
     expect(response.status).toBe(422);
     expect(errorBody.parse(await response.json()).error.type).toBe('validation_error');
   });
@@ -121,7 +176,10 @@ describe('POST /attribution?stream=true', () => {
   test('silence is broken by heartbeats', async () => {
     const run = new Run();
     await using door = await openDoor({ resolvers: { attributionProgress: run.watch }, config: { heartbeatMs: 10 } });
-    const { comments, reader } = await read(await door.call('POST', '/v1/attribution?stream=true', start), (_events, comments) => comments.length >= 3);
+    const { comments, reader } = await read(
+      await door.call('POST', '/v1/attribution?stream=true', start),
+      (_events, comments) => comments.length >= 3,
+    );
     expect(comments).toEqual(expect.arrayContaining(['hb']));
     await reader.cancel();
   });
@@ -130,7 +188,10 @@ describe('POST /attribution?stream=true', () => {
     const run = new Run();
     run.push(progress(1));
     await using door = await openDoor({ resolvers: { attributionProgress: run.watch } });
-    const { reader } = await read(await door.call('POST', '/v1/attribution?stream=true', start), (events) => events.length === 1);
+    const { reader } = await read(
+      await door.call('POST', '/v1/attribution?stream=true', start),
+      (events) => events.length === 1,
+    );
     await reader.cancel();
     await until(() => run.subscriptions[0]!.hasReturned);
   });
@@ -146,7 +207,9 @@ describe('POST /attribution?stream=true', () => {
     });
     const { events } = await read(await door.call('POST', '/v1/attribution?stream=true', start));
     expect(events.map(({ event }) => event)).toEqual(['progress']);
-    expect(door.logs.some(({ msg, err }) => msg.includes('may resume') && err?.message.includes('upstream lost'))).toBe(true);
+    expect(door.logs.some(({ msg, err }) => msg.includes('may resume') && err?.message.includes('upstream lost'))).toBe(
+      true,
+    );
   });
 
   test('a stream that outlives the server says that it may be resumed', async () => {
@@ -185,7 +248,9 @@ describe('GET /attribution/{id}/stream', () => {
     run.push(result(6));
     await using door = await openDoor({ resolvers: { attributionProgress: run.watch } });
     for (let cut = 0; cut <= 5; cut += 1) {
-      const { events } = await read(await door.call('GET', '/v1/attribution/attr_run/stream', { headers: { 'last-event-id': String(cut) } }));
+      const { events } = await read(
+        await door.call('GET', '/v1/attribution/attr_run/stream', { headers: { 'last-event-id': String(cut) } }),
+      );
       expect(events.map(({ id }) => Number(id))).toEqual([1, 2, 3, 4, 5, 6].slice(cut));
     }
   });
@@ -216,14 +281,20 @@ describe('GET /attribution/{id}/stream', () => {
     ['query', 422, {}, '?last_event_id=x'],
   ])('an id that is none is refused (%s)', async (_where, status, headers, query) => {
     await using door = await openDoor();
-    const response = await door.call('GET', `/v1/attribution/attr_run/stream${query}`, { headers: headers as Record<string, string> });
+    const response = await door.call('GET', `/v1/attribution/attr_run/stream${query}`, {
+      headers: headers as Record<string, string>,
+    });
     expect(response.status).toBe(status);
-    expect(errorBody.parse(await response.json()).error.param).toBe(status === 400 ? 'header:Last-Event-ID' : 'query:last_event_id');
+    expect(errorBody.parse(await response.json()).error.param).toBe(
+      status === 400 ? 'header:Last-Event-ID' : 'query:last_event_id',
+    );
   });
 
   test('json alone is not what a stream answers', async () => {
     await using door = await openDoor();
-    expect((await door.call('GET', '/v1/attribution/attr_run/stream', { headers: { accept: 'application/json' } })).status).toBe(406);
+    expect(
+      (await door.call('GET', '/v1/attribution/attr_run/stream', { headers: { accept: 'application/json' } })).status,
+    ).toBe(406);
   });
 });
 
@@ -244,7 +315,9 @@ describe('POST /attribution waits', () => {
   });
 
   test('not at all when the analysis is finished already', async () => {
-    await using door = await openDoor({ resolvers: { runAttribution: () => ({ attribution: attribution('attr_run', 'COMPLETED') }) } });
+    await using door = await openDoor({
+      resolvers: { runAttribution: () => ({ attribution: attribution('attr_run', 'COMPLETED') }) },
+    });
     const response = await door.call('POST', '/v1/attribution', start);
     expect(await response.json()).toMatchObject({ status: 'completed' });
     expect(door.client.calls.map(({ name }) => name)).toEqual(['RunAttribution']);
@@ -279,7 +352,9 @@ describe('POST /attribution waits', () => {
   test('a failed analysis is the answer, not an error', async () => {
     const run = new Run();
     run.push(failure(1));
-    await using door = await openDoor({ resolvers: { attributionProgress: run.watch, attribution: ({ id }: { id: string }) => attribution(id, 'FAILED') } });
+    await using door = await openDoor({
+      resolvers: { attributionProgress: run.watch, attribution: ({ id }: { id: string }) => attribution(id, 'FAILED') },
+    });
     const response = await door.call('POST', '/v1/attribution', start);
     expect(response.status).toBe(200);
     expect(response.headers.get('retry-after')).toBeNull();
@@ -289,7 +364,9 @@ describe('POST /attribution waits', () => {
   test('a subscription that breaks costs the wait, not the answer', async () => {
     await using door = await openDoor({
       resolvers: {
-        attributionProgress: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('upstream lost')) }) }),
+        attributionProgress: () => ({
+          [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('upstream lost')) }),
+        }),
       },
     });
     const response = await door.call('POST', '/v1/attribution', start);

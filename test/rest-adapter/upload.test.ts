@@ -21,7 +21,14 @@ test.each([
   const bytes = randomBytes(MEBIBYTE);
   const response = await door.call('POST', PATH, { body: bytes, headers: { 'content-type': contentType } });
   expect(response.status).toBe(202);
-  expect(await response.json()).toMatchObject({ upload_id: 'upload_1', kind: 'touchpoints', accepted: 3, rejected: 1, errors: [{ line: 4, column: 'timestamp' }], trust: { verification: { claims_total: 3 } } });
+  expect(await response.json()).toMatchObject({
+    upload_id: 'upload_1',
+    kind: 'touchpoints',
+    accepted: 3,
+    rejected: 1,
+    errors: [{ line: 4, column: 'timestamp' }],
+    trust: { verification: { claims_total: 3 } },
+  });
   expect(response.headers.get('location')).toBe('https://api.example/v1/data-sources/ds_1/rejects');
   expect(port.received).toHaveLength(1);
   expect(port.received[0]).toMatchObject({ dataSourceId: 'ds_1', mediaType, contentEncoding: 'identity' });
@@ -32,7 +39,10 @@ describe('a body in HTTP chunks', () => {
   const send = async (door: { readonly url: string }, chunk: string, count: number): Promise<RawAnswer> => {
     const socket = open(door.url);
     const answer = heard(socket, (text) => text.includes('}}'));
-    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test\r\nX-Nonce: ${randomUUID()}\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test\r\nX-Nonce: ${randomUUID()}\r\nContent-Type: ` +
+        `text/csv\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
     socket.write(`${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(count)}0\r\n\r\n`);
     return parseAnswer(await answer);
   };
@@ -55,7 +65,9 @@ test('gzip is passed through for the port to unpack', async () => {
   const port = recording();
   await using door = await openDoor(port);
   const bytes = gzipSync('a,b\n1,2\n');
-  await (await door.call('POST', PATH, { body: bytes, headers: { 'content-type': 'text/csv', 'content-encoding': 'gzip' } })).text();
+  await (
+    await door.call('POST', PATH, { body: bytes, headers: { 'content-type': 'text/csv', 'content-encoding': 'gzip' } })
+  ).text();
   expect(port.received[0]).toMatchObject({ contentEncoding: 'gzip' });
   expect(port.received[0]!.bytes.equals(bytes)).toBe(true);
 });
@@ -96,7 +108,10 @@ test('a port that reads slowly is not taken for a client that stalls', async () 
       return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
     },
   });
-  const response = await door.call('POST', PATH, { body: Buffer.alloc(MEBIBYTE), headers: { 'content-type': 'text/csv' } });
+  const response = await door.call('POST', PATH, {
+    body: Buffer.alloc(MEBIBYTE),
+    headers: { 'content-type': 'text/csv' },
+  });
   expect(await response.json()).toMatchObject({ accepted: MEBIBYTE });
 });
 
@@ -133,7 +148,8 @@ describe('rows as JSON', () => {
 
   test('broken JSON is 400, JSON over 1 MiB 413, compressed JSON 415', async () => {
     await using door = await openDoor();
-    const send = (body: string | Buffer, headers: Record<string, string> = {}) => door.call('POST', PATH, { body, headers: { 'content-type': 'application/json', ...headers } });
+    const send = (body: string | Buffer, headers: Record<string, string> = {}) =>
+      door.call('POST', PATH, { body, headers: { 'content-type': 'application/json', ...headers } });
     expect((await send('[{')).status).toBe(400);
     expect((await send(`[${' '.repeat(MEBIBYTE)}]`)).status).toBe(413);
     expect((await send(gzipSync('[]'), { 'content-encoding': 'gzip' })).status).toBe(415);
@@ -170,32 +186,54 @@ describe('limits and failures', () => {
         }
       },
     });
-    const response = await door.call('POST', PATH, { body: new Blob([Buffer.alloc(5 * MEBIBYTE)]).stream(), headers: { 'content-type': 'text/csv' } });
+    const response = await door.call('POST', PATH, {
+      body: new Blob([Buffer.alloc(5 * MEBIBYTE)]).stream(),
+      headers: { 'content-type': 'text/csv' },
+    });
     expect(response.status).toBe(413);
   });
 
   test('a port that refuses at the first chunk answers while the body is still on its way', async () => {
     await using door = await openDoor({
       async ingestRecords(_context, _id, { body }) {
-        for await (const chunk of body) throw new ProblemError('validation_error', `unknown columns: ${Buffer.from(chunk).toString('latin1', 0, 3)}`, { code: 'unrecognised_columns', param: '/content' });
+        for await (const chunk of body)
+          throw new ProblemError(
+            'validation_error',
+            `unknown columns: ${Buffer.from(chunk).toString('latin1', 0, 3)}`,
+            { code: 'unrecognised_columns', param: '/content' },
+          );
         throw new Error('there was no chunk');
       },
     });
-    const response = await door.call('POST', PATH, { body: Buffer.alloc(3 * MEBIBYTE, 'x,'), headers: { 'content-type': 'text/csv' } });
+    const response = await door.call('POST', PATH, {
+      body: Buffer.alloc(3 * MEBIBYTE, 'x,'),
+      headers: { 'content-type': 'text/csv' },
+    });
     expect(response.status).toBe(422);
-    expect(await errorOf(response)).toMatchObject({ code: 'unrecognised_columns', message: 'unknown columns: x,x', errors: [{ param: '' }] });
+    expect(await errorOf(response)).toMatchObject({
+      code: 'unrecognised_columns',
+      message: 'unknown columns: x,x',
+      errors: [{ param: '' }],
+    });
   });
 
   test('a connection serves on after a refusal, even when the port leaves its reading unfinished', async () => {
     await using door = await openDoor({
       async ingestRecords(_context, _id, { body }) {
         await body[Symbol.asyncIterator]().next();
-        throw new ProblemError('validation_error', 'unknown columns', { code: 'unrecognised_columns', param: '/content' });
+        throw new ProblemError('validation_error', 'unknown columns', {
+          code: 'unrecognised_columns',
+          param: '/content',
+        });
       },
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const statusOf = async (method: string, path: string, body = Buffer.alloc(0)): Promise<number | undefined> => {
-      const request = httpRequest(`${door.url}${path}`, { method, agent, headers: { authorization: 'Bearer all', 'x-nonce': `nonce-${body.length}-bytes`, 'content-type': 'text/csv' } });
+      const request = httpRequest(`${door.url}${path}`, {
+        method,
+        agent,
+        headers: { authorization: 'Bearer all', 'x-nonce': `nonce-${body.length}-bytes`, 'content-type': 'text/csv' },
+      });
       request.end(body);
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       await response.resume().toArray();
@@ -206,16 +244,25 @@ describe('limits and failures', () => {
     agent.destroy();
   });
 
-  test.each([['image/png'], [''], ['text/csv; charset=iso-8859-1'], ['application/x-ndjson;charset="UTF-16"']])('Content-Type %j is 415', async (contentType) => {
-    await using door = await openDoor();
-    const response = await door.call('POST', PATH, { body: Buffer.from('x'), headers: { 'content-type': contentType === '' ? null : contentType } });
-    expect(response.status).toBe(415);
-    expect((await errorOf(response)).message).toContain('text/csv');
-  });
+  test.each([['image/png'], [''], ['text/csv; charset=iso-8859-1'], ['application/x-ndjson;charset="UTF-16"']])(
+    'Content-Type %j is 415',
+    async (contentType) => {
+      await using door = await openDoor();
+      const response = await door.call('POST', PATH, {
+        body: Buffer.from('x'),
+        headers: { 'content-type': contentType === '' ? null : contentType },
+      });
+      expect(response.status).toBe(415);
+      expect((await errorOf(response)).message).toContain('text/csv');
+    },
+  );
 
   test('an unknown Content-Encoding is 415', async () => {
     await using door = await openDoor();
-    const response = await door.call('POST', PATH, { body: Buffer.from('x'), headers: { 'content-type': 'text/csv', 'content-encoding': 'br' } });
+    const response = await door.call('POST', PATH, {
+      body: Buffer.from('x'),
+      headers: { 'content-type': 'text/csv', 'content-encoding': 'br' },
+    });
     expect(response.status).toBe(415);
   });
 
@@ -233,7 +280,15 @@ describe('limits and failures', () => {
         throw new Error('the body ended as if it were complete');
       },
     });
-    const request = httpRequest(`${door.url}${PATH}`, { method: 'POST', headers: { authorization: 'Bearer all', 'x-nonce': 'nonce-cut-1', 'content-type': 'text/csv', 'content-length': '100' } });
+    const request = httpRequest(`${door.url}${PATH}`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer all',
+        'x-nonce': 'nonce-cut-1',
+        'content-type': 'text/csv',
+        'content-length': '100',
+      },
+    });
     request.on('error', () => undefined);
     request.write('a,b\n');
     await reading.promise;

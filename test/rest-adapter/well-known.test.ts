@@ -25,7 +25,10 @@ describe('the key set', () => {
     let isDown = true;
     await using door = await openDoor({
       keySet: async () => {
-        if (isDown) throw new ProblemError('service_unavailable', 'The database cannot be reached at the moment', { retryAfterS: 2 });
+        if (isDown)
+          throw new ProblemError('service_unavailable', 'The database cannot be reached at the moment', {
+            retryAfterS: 2,
+          });
         return KEYS;
       },
     });
@@ -39,7 +42,9 @@ describe('the key set', () => {
   });
 
   test('a failure that is ours says nothing of its cause', async () => {
-    await using door = await openDoor({ keySet: () => Promise.reject(new Error('select kid from trust.signing_keys')) });
+    await using door = await openDoor({
+      keySet: () => Promise.reject(new Error('select kid from trust.signing_keys')),
+    });
     const answer = await fetch(`${door.url}${PATH}`);
     expect(answer.status).toBe(500);
     expect(await answer.text()).not.toContain('select');

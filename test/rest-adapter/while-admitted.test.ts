@@ -23,9 +23,11 @@ test('a download breaks off when the credential that was shown for it ends, and 
   const reader = response.body!.getReader();
   await reader.read();
   for (const end of door.admission.watches) end();
-  await expect((async () => {
-    while (!(await reader.read()).done);
-  })()).rejects.toThrow();
+  await expect(
+    (async () => {
+      while (!(await reader.read()).done);
+    })(),
+  ).rejects.toThrow();
   // Behind the chunk that was being made.
   await letGo.promise;
 });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { faultMessage } from '../../schema/fault-message.ts';
 
-const messageOf = (schema: z.ZodType, input: unknown): string => schema.safeParse(input, { error: faultMessage }).error?.issues[0]?.message ?? 'fits';
+const messageOf = (schema: z.ZodType, input: unknown): string =>
+  schema.safeParse(input, { error: faultMessage }).error?.issues[0]?.message ?? 'fits';
 
 test.each<[string, z.ZodType, unknown]>([
   ['must be a string, not a number', z.string(), 5],

@@ -21,7 +21,10 @@ describe('platform fee', () => {
   });
 
   test('follows the rational oracle for any amount', () => {
-    fc.assert(fc.property(fc.maxSafeNat(), (cents) => BigInt(platformFeeCents(cents)) === oracle(BigInt(cents))), { numRuns: 20_000 });
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (cents) => BigInt(platformFeeCents(cents)) === oracle(BigInt(cents))),
+      { numRuns: 20_000 },
+    );
   });
 
   test.each([-1, 0.5, Number.NaN, Number.MAX_SAFE_INTEGER + 1])('%p is no amount', (cents) => {

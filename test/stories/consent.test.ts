@@ -21,43 +21,92 @@ beforeAll(async () => {
 });
 afterAll(() => house?.stop());
 
-const patch = (body: unknown) => agent.send('PATCH', '/agents/me', JSON.stringify(body), { 'content-type': 'application/json' });
+const patch = (body: unknown) =>
+  agent.send('PATCH', '/agents/me', JSON.stringify(body), { 'content-type': 'application/json' });
 
-async function issueKey(kind: ApiKeyKind, scopes?: readonly Scope[]): Promise<{ readonly key: string; readonly accountId: string }> {
+async function issueKey(
+  kind: ApiKeyKind,
+  scopes?: readonly Scope[],
+): Promise<{ readonly key: string; readonly accountId: string }> {
   const accountId = newUuid();
   const key = await house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-    return house.keys.issue(em, { accountId, agentId: null, kind, bond: UNBOUND, ...(scopes === undefined ? {} : { scopes }) });
+    return house.keys.issue(em, {
+      accountId,
+      agentId: null,
+      kind,
+      bond: UNBOUND,
+      ...(scopes === undefined ? {} : { scopes }),
+    });
   });
   return { key, accountId };
 }
 
 /** The address of an authorization request; null leaves a parameter out. */
 function address(changes: Record<string, string | null> = {}): string {
-  const all: Record<string, string | null> = { response_type: 'code', client_id: clientId, redirect_uri: REDIRECT_URI, state: 'a state', scope: 'attribution:read billing:read', code_challenge: CHALLENGE, code_challenge_method: 'S256', ...changes };
+  const all: Record<string, string | null> = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 'a state',
+    scope: 'attribution:read billing:read',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+    ...changes,
+  };
   return `${house.root}/v1/oauth/authorize?${new URLSearchParams(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null))}`;
 }
 
 const look = (url = address()) => fetch(url, { redirect: 'manual' });
-const post = (members: Record<string, string>, headers: Record<string, string> = {}, url = address()) => fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams(members), headers: { 'sec-fetch-site': 'same-origin', ...headers } });
+const post = (members: Record<string, string>, headers: Record<string, string> = {}, url = address()) =>
+  fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams(members),
+    headers: { 'sec-fetch-site': 'same-origin', ...headers },
+  });
 const locationOf = (response: Response) => new URL(response.headers.get('location') ?? 'about:blank');
-const textOf = async (response: Response) => (await response.text()).replaceAll(/<style>[\s\S]*<\/style>/g, '').replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+const textOf = async (response: Response) =>
+  (await response.text())
+    .replaceAll(/<style>[\s\S]*<\/style>/g, '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
 
 describe('the page', () => {
   test('says who asks for what, in plain words, and where the answer goes', async () => {
     const response = await look();
     expect(response.status).toBe(200);
     const text = await textOf(response);
-    for (const words of ['test-agent asks for access', 'See your analyses, data sources and experiments attribution:read', 'See your bills, usage and plan billing:read', 'The answer goes to app.example', 'has not checked who is behind it']) expect(text).toContain(words);
+    for (const words of [
+      'test-agent asks for access',
+      'See your analyses, data sources and experiments attribution:read',
+      'See your bills, usage and plan billing:read',
+      'The answer goes to app.example',
+      'has not checked who is behind it',
+    ])
+      expect(text).toContain(words);
     expect(text).not.toContain('audit:read');
     expect(await textOf(await look(address({ scope: null })))).toContain('audit:read');
   });
 
   test('cannot be framed, cached, scripted or sent elsewhere', async () => {
     const { headers } = await look();
-    expect(headers.get('content-security-policy')).toBe("default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'self' https://app.example; frame-ancestors 'none'");
-    expect([headers.get('x-frame-options'), headers.get('cache-control'), headers.get('referrer-policy'), headers.get('x-content-type-options')]).toEqual(['DENY', 'no-store', 'no-referrer', 'nosniff']);
-    expect([headers.get('svc-api-version'), headers.get('svc-hrei-score'), headers.get('svc-hrei-risk'), headers.get('x-request-id')]).toEqual(['2026-02-01', '0.00', 'minimal', expect.stringMatching(/^req_/)]);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'self' " +
+        "https://app.example; frame-ancestors 'none'",
+    );
+    expect([
+      headers.get('x-frame-options'),
+      headers.get('cache-control'),
+      headers.get('referrer-policy'),
+      headers.get('x-content-type-options'),
+    ]).toEqual(['DENY', 'no-store', 'no-referrer', 'nosniff']);
+    expect([
+      headers.get('svc-api-version'),
+      headers.get('svc-hrei-score'),
+      headers.get('svc-hrei-risk'),
+      headers.get('x-request-id'),
+    ]).toEqual(['2026-02-01', '0.00', 'minimal', expect.stringMatching(/^req_/)]);
   });
 
   test('shows names as text', async () => {
@@ -81,7 +130,10 @@ describe('a request that names no client, or no address of its own, goes nowhere
     ['nearly its address', { redirect_uri: 'https://app.example/callback?kept=+yes' }],
     ['a port of its host', { redirect_uri: 'https://app.example:444/callback?kept=%20yes' }],
   ])('%s', async (_name, changes) => {
-    for (const response of [await look(address(changes)), await post({ decision: 'allow', key: (await issueKey('svc_live_sk')).key }, {}, address(changes))]) {
+    for (const response of [
+      await look(address(changes)),
+      await post({ decision: 'allow', key: (await issueKey('svc_live_sk')).key }, {}, address(changes)),
+    ]) {
       expect([response.status, response.headers.get('location')]).toEqual([400, null]);
       expect(await textOf(response)).toContain('This link does not work');
     }
@@ -111,7 +163,10 @@ describe('any other fault is told to the client', () => {
     const location = locationOf(response);
     expect(location.href.startsWith(`${REDIRECT_URI}&error=${error}&`)).toBe(true);
     expect(location.searchParams.get('error_description')).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
-    expect([location.searchParams.get('state'), location.searchParams.get('iss')]).toEqual(['a state', 'http://127.0.0.1:4000']);
+    expect([location.searchParams.get('state'), location.searchParams.get('iss')]).toEqual([
+      'a state',
+      'http://127.0.0.1:4000',
+    ]);
   });
 
   test('a parameter that comes twice, the state itself included', async () => {
@@ -128,21 +183,36 @@ describe('the answer', () => {
     expect(response.status).toBe(302);
     const location = locationOf(response);
     expect(location.href.startsWith(`${REDIRECT_URI}&code=svc_ac_`)).toBe(true);
-    expect([location.searchParams.get('state'), location.searchParams.get('iss')]).toEqual(['a state', 'http://127.0.0.1:4000']);
-    expect([response.headers.get('cache-control'), response.headers.get('referrer-policy'), await response.text()]).toEqual(['no-store', 'no-referrer', '']);
+    expect([location.searchParams.get('state'), location.searchParams.get('iss')]).toEqual([
+      'a state',
+      'http://127.0.0.1:4000',
+    ]);
+    expect([
+      response.headers.get('cache-control'),
+      response.headers.get('referrer-policy'),
+      await response.text(),
+    ]).toEqual(['no-store', 'no-referrer', '']);
     expect(location.href).not.toContain(key);
     expect(house.log()).not.toContain(key);
     expect(house.log()).not.toContain(location.searchParams.get('code'));
   });
 
   test('on a port of the client’s own choice', async () => {
-    const response = await post({ decision: 'allow', key: (await issueKey('svc_test_sk')).key }, {}, address({ redirect_uri: 'http://127.0.0.1:51004/callback' }));
+    const response = await post(
+      { decision: 'allow', key: (await issueKey('svc_test_sk')).key },
+      {},
+      address({ redirect_uri: 'http://127.0.0.1:51004/callback' }),
+    );
     expect(locationOf(response).host).toBe('127.0.0.1:51004');
   });
 
   test('of one who does not is access_denied, and needs no key', async () => {
     const location = locationOf(await post({ decision: 'deny', key: '' }));
-    expect([location.searchParams.get('error'), location.searchParams.get('state'), location.searchParams.get('code')]).toEqual(['access_denied', 'a state', null]);
+    expect([
+      location.searchParams.get('error'),
+      location.searchParams.get('state'),
+      location.searchParams.get('code'),
+    ]).toEqual(['access_denied', 'a state', null]);
   });
 
   test.each<[string, () => Promise<string>, number, string]>([
@@ -150,8 +220,27 @@ describe('the answer', () => {
     ['nonsense', async () => '<b>', 401, 'There is no such key'],
     ['a key that nobody was given', async () => 'svc_live_sk_ABCDEFGHIJKLMNOPQRSTUVWX', 401, 'There is no such key'],
     ['an agent’s key', async () => agent.key!, 401, 'This is the key of an agent'],
-    ['an access token', async () => String((await agent.post('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: agent.key })).body['access_token']), 401, 'There is no such key'],
-    ['a key without any of the scopes', async () => (await issueKey('svc_live_sk', ['audit:read'])).key, 403, 'none of the permissions'],
+    [
+      'an access token',
+      async () =>
+        String(
+          (
+            await agent.post('/oauth/token', {
+              grant_type: 'client_credentials',
+              client_id: clientId,
+              client_secret: agent.key,
+            })
+          ).body['access_token'],
+        ),
+      401,
+      'There is no such key',
+    ],
+    [
+      'a key without any of the scopes',
+      async () => (await issueKey('svc_live_sk', ['audit:read'])).key,
+      403,
+      'none of the permissions',
+    ],
   ])('%s is told on the page, which asks again', async (_name, key, status, words) => {
     const secret = await key();
     const response = await post({ decision: 'allow', key: secret });
@@ -164,7 +253,12 @@ describe('the answer', () => {
 
   test('of another page is refused', async () => {
     const { key } = await issueKey('svc_live_sk');
-    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { 'sec-fetch-site': '', origin: 'https://evil.example' }, { 'sec-fetch-site': '', origin: 'null' }]) {
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': '', origin: 'https://evil.example' },
+      { 'sec-fetch-site': '', origin: 'null' },
+    ]) {
       const response = await post({ decision: 'allow', key }, headers);
       expect([response.status, response.headers.get('location')]).toEqual([403, null]);
     }
@@ -172,7 +266,16 @@ describe('the answer', () => {
   });
 
   test('in another form, or too long, is refused', async () => {
-    expect((await fetch(address(), { method: 'POST', redirect: 'manual', body: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(415);
+    expect(
+      (
+        await fetch(address(), {
+          method: 'POST',
+          redirect: 'manual',
+          body: '{}',
+          headers: { 'content-type': 'application/json' },
+        })
+      ).status,
+    ).toBe(415);
     expect((await post({ decision: 'allow', key: 'x'.repeat(5000) })).status).toBe(413);
   });
 });
@@ -182,11 +285,30 @@ describe('PATCH /agents/me', () => {
     const before = (await agent.get('/agents/me')).body;
     const named = await patch({ name: 'renamed', callback_url: 'https://app.example/hook' });
     expect(named.status).toBe(200);
-    const { trust: _old, ...expected } = { ...before, name: 'renamed', callback_url: 'https://app.example/hook' } as Record<string, unknown>;
+    const { trust: _old, ...expected } = {
+      ...before,
+      name: 'renamed',
+      callback_url: 'https://app.example/hook',
+    } as Record<string, unknown>;
     expect(named.body).toMatchObject(expected);
-    const { data } = await agent.graphql('mutation { updateAgent(input: { callbackUrl: null, public: true }) { agent { name callbackUrl redirectUris public } } }');
-    expect(data).toEqual({ updateAgent: { agent: { name: 'renamed', callbackUrl: null, redirectUris: [REDIRECT_URI, 'http://127.0.0.1/callback'], public: true } } });
-    expect((await patch({ public: false, name: 'test-agent' })).body).toMatchObject({ callback_url: null, public: false });
+    const { data } = await agent.graphql(
+      'mutation { updateAgent(input: { callbackUrl: null, public: true }) { agent { name callbackUrl redirectUris ' +
+        'public } } }',
+    );
+    expect(data).toEqual({
+      updateAgent: {
+        agent: {
+          name: 'renamed',
+          callbackUrl: null,
+          redirectUris: [REDIRECT_URI, 'http://127.0.0.1/callback'],
+          public: true,
+        },
+      },
+    });
+    expect((await patch({ public: false, name: 'test-agent' })).body).toMatchObject({
+      callback_url: null,
+      public: false,
+    });
   });
 
   test.each<[unknown, string]>([
@@ -204,25 +326,39 @@ describe('PATCH /agents/me', () => {
   });
 
   test('the audit log hears where codes go from now on, and of nothing else', async () => {
-    const changes = async () => (await agent.get('/audit/events?event_type=agent.scope_changed')).body['events'] as unknown as readonly Record<string, unknown>[];
+    const changes = async () =>
+      (await agent.get('/audit/events?event_type=agent.scope_changed')).body['events'] as unknown as readonly Record<
+        string,
+        unknown
+      >[];
     const before = (await changes()).length;
     await patch({ name: 'renamed' });
     await patch({ redirect_uris: [REDIRECT_URI, 'http://127.0.0.1/callback'], public: false });
     expect(await changes()).toHaveLength(before);
-    await patch({ redirect_uris: ['https://other.example/callback?secret=s', 'https://other.example/b'], public: true });
+    await patch({
+      redirect_uris: ['https://other.example/callback?secret=s', 'https://other.example/b'],
+      public: true,
+    });
     const [told, ...older] = await changes();
     expect(older).toHaveLength(before);
-    expect(told).toMatchObject({ severity: 'warning', target: { type: 'agent', id: clientId }, details: { change: 'oauth_client_changed', redirects_to: ['https://other.example'], public: true } });
+    expect(told).toMatchObject({
+      severity: 'warning',
+      target: { type: 'agent', id: clientId },
+      details: { change: 'oauth_client_changed', redirects_to: ['https://other.example'], public: true },
+    });
     await patch({ name: 'test-agent', redirect_uris: [REDIRECT_URI, 'http://127.0.0.1/callback'], public: false });
   });
 
   test('the graph judges for itself', async () => {
-    const { errors } = await agent.graphql('mutation { updateAgent(input: { redirectUris: ["https://app.example/#"] }) { agent { id } } }');
+    const { errors } = await agent.graphql(
+      'mutation { updateAgent(input: { redirectUris: ["https://app.example/#"] }) { agent { id } } }',
+    );
     expect(errors?.[0]?.extensions['code']).toBe('VALIDATION_ERROR');
   });
 
   test('needs referrals:write, and an agent', async () => {
-    const withKey = async (key: string) => new Caller(house.root, key).send('PATCH', '/agents/me', '{}', { 'content-type': 'application/json' });
+    const withKey = async (key: string) =>
+      new Caller(house.root, key).send('PATCH', '/agents/me', '{}', { 'content-type': 'application/json' });
     expect((await withKey((await issueKey('svc_live_sk', ['referrals:read'])).key)).status).toBe(403);
     expect((await withKey((await issueKey('svc_live_sk')).key)).status).toBe(404);
   });

@@ -9,7 +9,8 @@ import { storeAccessToken } from '../access-token.ts';
 import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
 
-const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+const ROWS =
+  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 /** What the contract allows between the end of a credential and that of its streams. */
 const WITHIN_MS = 2_000;
 
@@ -35,9 +36,22 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
   async function waitingTenant() {
     const caller = await Caller.register(house.root);
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
-    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
-    const { rows } = await owner.query<{ id: string; account_id: string }>('select id, account_id from auth.api_keys where last4 = $1', [caller.key!.slice(-4)]);
-    return { caller, source: String(source.body['data_source_id']), analysis: String(body['id']), keyId: rows[0]!.id, accountId: rows[0]!.account_id };
+    const { body } = await caller.post(
+      '/attribution',
+      { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] },
+      { prefer: 'respond-async' },
+    );
+    const { rows } = await owner.query<{ id: string; account_id: string }>(
+      'select id, account_id from auth.api_keys where last4 = $1',
+      [caller.key!.slice(-4)],
+    );
+    return {
+      caller,
+      source: String(source.body['data_source_id']),
+      analysis: String(body['id']),
+      keyId: rows[0]!.id,
+      accountId: rows[0]!.account_id,
+    };
   }
 
   /** An event stream that has begun; `ended` says when it was over. */
@@ -54,12 +68,18 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
   }
 
   /** A socket that was let in. */
-  async function openSocket(credential: string): Promise<{ socket: WebSocket; ended: Promise<{ atMs: number; code: number; reason: string }> }> {
+  async function openSocket(
+    credential: string,
+  ): Promise<{ socket: WebSocket; ended: Promise<{ atMs: number; code: number; reason: string }> }> {
     const socket = new WebSocket(`${house.root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     await once(socket, 'open');
     socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${credential}` } }));
     await once(socket, 'message');
-    const ended = (once(socket, 'close') as Promise<[number, Buffer]>).then(([code, reason]) => ({ atMs: performance.now(), code, reason: String(reason) }));
+    const ended = (once(socket, 'close') as Promise<[number, Buffer]>).then(([code, reason]) => ({
+      atMs: performance.now(),
+      code,
+      reason: String(reason),
+    }));
     return { socket, ended };
   }
 
@@ -71,8 +91,13 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     ['a token that was removed', `delete from auth.tokens where key_id = $1`, 'token'],
   ] as const)('%s ends its own, and nobody else’s', async (_what, ending, kind) => {
     const [tenant, other] = await Promise.all([waitingTenant(), waitingTenant()]);
-    const credential = kind === 'key' ? tenant.caller.key! : await storeAccessToken(owner, house.keyPepper, tenant.accountId);
-    const [events, socket, otherSocket] = await Promise.all([openEvents(credential, tenant.analysis), openSocket(credential), openSocket(other.caller.key!)]);
+    const credential =
+      kind === 'key' ? tenant.caller.key! : await storeAccessToken(owner, house.keyPepper, tenant.accountId);
+    const [events, socket, otherSocket] = await Promise.all([
+      openEvents(credential, tenant.analysis),
+      openSocket(credential),
+      openSocket(other.caller.key!),
+    ]);
 
     const endedAtMs = performance.now();
     await owner.query(ending, [tenant.keyId]);
@@ -87,7 +112,12 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
   });
 
   /** Sends rows for as long as nobody answers. */
-  function uploadSlowly(credential: string, source: string, mediaType: string, first: string): { begun: Promise<unknown>; answer: Promise<{ status: number | undefined; body: string }> } {
+  function uploadSlowly(
+    credential: string,
+    source: string,
+    mediaType: string,
+    first: string,
+  ): { begun: Promise<unknown>; answer: Promise<{ status: number | undefined; body: string }> } {
     const headers = { authorization: `Bearer ${credential}`, 'x-nonce': randomUUID(), 'content-type': mediaType };
     const sent = request(`${house.root}/v1/data-sources/${source}/records`, { method: 'POST', headers, agent: false });
     sent.on('error', () => undefined);
@@ -107,14 +137,27 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     const { caller, source, keyId } = await waitingTenant();
     const rows = 'user_id,timestamp,channel\n';
     const file = uploadSlowly(caller.key!, source, 'text/csv', rows);
-    const form = uploadSlowly(caller.key!, source, 'multipart/form-data; boundary=b', `--b\r\nContent-Disposition: form-data; name="file"; filename="rows.csv"\r\n\r\n${rows}`);
-    const waiting = caller.post('/attribution', { data_source_id: source, date_range: ['2026-01-01', '2026-01-30'] }, { prefer: 'wait=60' });
+    const form = uploadSlowly(
+      caller.key!,
+      source,
+      'multipart/form-data; boundary=b',
+      `--b\r\nContent-Disposition: form-data; name="file"; filename="rows.csv"\r\n\r\n${rows}`,
+    );
+    const waiting = caller.post(
+      '/attribution',
+      { data_source_id: source, date_range: ['2026-01-01', '2026-01-30'] },
+      { prefer: 'wait=60' },
+    );
     await Promise.all([file.begun, form.begun]);
     while (Number((await caller.get('/attribution')).body['meta']?.['total']) < 2) await sleep(20);
 
     const endedAtMs = performance.now();
     await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [keyId]);
-    for (const { status, body } of await Promise.all([file.answer, form.answer, waiting.then(({ status, text: body }) => ({ status, body }))])) {
+    for (const { status, body } of await Promise.all([
+      file.answer,
+      form.answer,
+      waiting.then(({ status, text: body }) => ({ status, body })),
+    ])) {
       expect([status, JSON.parse(body)]).toMatchObject([401, { error: { type: 'expired_api_key' } }]);
     }
     expect(performance.now() - endedAtMs).toBeLessThan(WITHIN_MS);
@@ -122,19 +165,30 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
 
   /** Begins a request, and sends the rest of its body when told to; the answer may come before. */
   function sendInTwo(credential: string, path: string, body: string): { rest(): void; answer: Promise<unknown> } {
-    const headers = { authorization: `Bearer ${credential}`, 'x-nonce': randomUUID(), 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const headers = {
+      authorization: `Bearer ${credential}`,
+      'x-nonce': randomUUID(),
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    };
     const sent = request(`${house.root}${path}`, { method: 'POST', headers, agent: false });
     sent.on('error', () => undefined);
     sent.write(body.slice(0, 1));
     uploads.push(sent);
-    const answer = (once(sent, 'response') as Promise<[IncomingMessage]>).then(async ([response]): Promise<unknown> => JSON.parse(await text(response)));
+    const answer = (once(sent, 'response') as Promise<[IncomingMessage]>).then(async ([response]): Promise<unknown> =>
+      JSON.parse(await text(response)),
+    );
     return { rest: () => sent.end(body.slice(1)), answer };
   }
-  const keysOf = async (accountId: string): Promise<number> => (await owner.query<{ id: string }>('select id from auth.api_keys where account_id = $1', [accountId])).rows.length;
+  const keysOf = async (accountId: string): Promise<number> =>
+    (await owner.query<{ id: string }>('select id from auth.api_keys where account_id = $1', [accountId])).rows.length;
 
   test('a request that was let in before the revocation and sent to its end behind it does nothing', async () => {
     const { caller, keyId, accountId } = await waitingTenant();
-    const sent = [sendInTwo(caller.key!, '/v1/keys', '{"name":"late"}'), sendInTwo(caller.key!, '/graphql', '{"query":"mutation { createKey(input: {}) { keyPairId } }"}')];
+    const sent = [
+      sendInTwo(caller.key!, '/v1/keys', '{"name":"late"}'),
+      sendInTwo(caller.key!, '/graphql', '{"query":"mutation { createKey(input: {}) { keyPairId } }"}'),
+    ];
     await sleep(400);
     await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [keyId]);
     await sleep(200);
@@ -153,14 +207,28 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     await owner.query('select 1 from auth.workspaces where account_id = $1 for update', [accountId]);
     await owner.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' webhooks', 4))`, [accountId]);
     // All wait for these locks: the key is good, and nothing is asked of it at the door any more.
-    const asked = [caller.post('/keys', {}), caller.post('/agents/me/keys/rotate', {}), caller.post(`/workspaces/${workspace}/agents`, { agent_id: guest, role: 'owner' }), caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] })];
+    const asked = [
+      caller.post('/keys', {}),
+      caller.post('/agents/me/keys/rotate', {}),
+      caller.post(`/workspaces/${workspace}/agents`, { agent_id: guest, role: 'owner' }),
+      caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] }),
+    ];
     for (let waiting = 0; waiting < asked.length; await sleep(10)) {
-      waiting = Number((await owner.query<{ n: string }>('select count(*) as n from pg_locks where not granted')).rows[0]!.n);
+      waiting = Number(
+        (await owner.query<{ n: string }>('select count(*) as n from pg_locks where not granted')).rows[0]!.n,
+      );
     }
     await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [keyId]);
     await owner.query('commit');
-    for (const answer of asked) expect(await answer).toMatchObject({ status: 401, body: { error: { type: 'expired_api_key' } } });
-    const { rows } = await owner.query(`select (select count(*) from auth.api_keys where account_id = $1) as keys, (select count(*) from auth.workspace_members where account_id = $1) as members, (select count(*) from events.webhook_endpoints where account_id = $1) as webhooks`, [accountId]);
+    for (const answer of asked)
+      expect(await answer).toMatchObject({ status: 401, body: { error: { type: 'expired_api_key' } } });
+    const { rows } = await owner.query(
+      `select (select count(*) from auth.api_keys where account_id = $1) as keys, (select count(*) from ` +
+        `auth.workspace_members where account_id = $1) as members, (select count(*) from events.webhook_endpoints
+          where ` +
+        `account_id = $1) as webhooks`,
+      [accountId],
+    );
     expect(rows).toEqual([{ keys: '1', members: '1', webhooks: '0' }]);
   });
 

@@ -21,17 +21,38 @@ describe('experiments', () => {
   let caller: Caller;
   let source: string;
 
-  const post = (changes: object = {}) => caller.post('/experiments', { data_source_id: source, channel: 'email', method: 'holdout', period: DATE_RANGE, incremental_revenue: 9_000, standard_error: 300, ...changes });
-  const analyse = async (changes: object = {}) => (await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...changes })).body;
+  const post = (changes: object = {}) =>
+    caller.post('/experiments', {
+      data_source_id: source,
+      channel: 'email',
+      method: 'holdout',
+      period: DATE_RANGE,
+      incremental_revenue: 9_000,
+      standard_error: 300,
+      ...changes,
+    });
+  const analyse = async (changes: object = {}) =>
+    (await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...changes })).body;
   const digestOf = (run: Json) => String(run['diagnostics']!['run_digest']);
   const warningsOf = (run: Json) => run['diagnostics']!['warnings'] as unknown as string[];
-  const creditOf = (run: Json, channel: string) => (run['channel_impact'] as unknown as { channel: string; attributed_revenue: number; confidence_interval: { lower: number; upper: number } }[]).find((impact) => impact.channel === channel)!;
+  const creditOf = (run: Json, channel: string) =>
+    (
+      run['channel_impact'] as unknown as {
+        channel: string;
+        attributed_revenue: number;
+        confidence_interval: { lower: number; upper: number };
+      }[]
+    ).find((impact) => impact.channel === channel)!;
   const calibrationsOf = (run: Json) => run['diagnostics']!['experiments'] as unknown as Calibration[];
 
   beforeAll(async () => {
     house = await openHouse('one process', { clock });
     caller = await Caller.register(house.root);
-    const answer = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { filename: 'events.csv', content: EVENTS }, baseline_channels: ['direct', 'organic*'] });
+    const answer = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { filename: 'events.csv', content: EVENTS },
+      baseline_channels: ['direct', 'organic*'],
+    });
     source = String(answer.body['data_source_id']);
   });
 
@@ -48,13 +69,26 @@ describe('experiments', () => {
     expect(recorded.status).toBe(201);
     expect(recorded.headers.get('location')).toContain(`/experiments/${String(recorded.body['id'])}`);
     const during = await analyse();
-    expect(during['methodology']).toBe('markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift/calibrated-by-1-experiment');
+    expect(during['methodology']).toBe(
+      'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift/calibrated-by-1-experiment',
+    );
     const [calibration] = calibrationsOf(during);
-    expect(calibration).toMatchObject({ id: recorded.body['id'], overlap: 1, basis: 'touches', incremental_revenue: measured, standard_error: 20, model_incremental_revenue_before: modelled.attributed_revenue });
+    expect(calibration).toMatchObject({
+      id: recorded.body['id'],
+      overlap: 1,
+      basis: 'touches',
+      incremental_revenue: measured,
+      standard_error: 20,
+      model_incremental_revenue_before: modelled.attributed_revenue,
+    });
     const calibrated = creditOf(during, 'email');
     expect(calibration!.model_incremental_revenue_after).toBeCloseTo(calibrated.attributed_revenue, 1);
-    expect(Math.abs(calibrated.attributed_revenue - measured)).toBeLessThan(0.05 * Math.abs(modelled.attributed_revenue - measured));
-    expect(calibrated.confidence_interval.upper - calibrated.confidence_interval.lower).toBeLessThan(modelled.confidence_interval.upper - modelled.confidence_interval.lower);
+    expect(Math.abs(calibrated.attributed_revenue - measured)).toBeLessThan(
+      0.05 * Math.abs(modelled.attributed_revenue - measured),
+    );
+    expect(calibrated.confidence_interval.upper - calibrated.confidence_interval.lower).toBeLessThan(
+      modelled.confidence_interval.upper - modelled.confidence_interval.lower,
+    );
     expect(digestOf(during)).not.toBe(digestOf(before));
     expect(digestOf(await analyse({ model: 'markov' }))).toBe(digestOf(markov));
 
@@ -65,7 +99,12 @@ describe('experiments', () => {
   });
 
   test('a measurement of part of the range is carried over with a wider error, and says so where the part is small', async () => {
-    const { body } = await post({ channel: 'social', period: ['2025-01-06', '2025-01-12'], incremental_revenue: 500, standard_error: 50 });
+    const { body } = await post({
+      channel: 'social',
+      period: ['2025-01-06', '2025-01-12'],
+      incremental_revenue: 500,
+      standard_error: 50,
+    });
     const run = await analyse();
     const [calibration] = calibrationsOf(run);
     expect(calibration!.overlap).toBeGreaterThan(0);
@@ -85,14 +124,31 @@ describe('experiments', () => {
   });
 
   test('a source of aggregated paths is calibrated by days', async () => {
-    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'path,conversions,revenue,nulls\nemail > search,4,200,10\nsearch,6,300,30\ndirect,2,80,9\n' } });
+    const { body: connected } = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: {
+        content: 'path,conversions,revenue,nulls\nemail > search,4,200,10\nsearch,6,300,30\ndirect,2,80,9\n',
+      },
+    });
     const id = String(connected['data_source_id']);
     const request = { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'] };
     const before = (await caller.post('/attribution', request)).body;
-    expect((await post({ data_source_id: id, channel: 'search', period: ['2026-01-01', '2026-01-31'], incremental_revenue: 60, standard_error: 5 })).status).toBe(201);
+    expect(
+      (
+        await post({
+          data_source_id: id,
+          channel: 'search',
+          period: ['2026-01-01', '2026-01-31'],
+          incremental_revenue: 60,
+          standard_error: 5,
+        })
+      ).status,
+    ).toBe(201);
     const after = (await caller.post('/attribution', request)).body;
     expect(calibrationsOf(after)[0]).toMatchObject({ basis: 'days', overlap: 1 });
-    expect(Math.abs(creditOf(after, 'search').attributed_revenue - 60)).toBeLessThan(Math.abs(creditOf(before, 'search').attributed_revenue - 60));
+    expect(Math.abs(creditOf(after, 'search').attributed_revenue - 60)).toBeLessThan(
+      Math.abs(creditOf(before, 'search').attributed_revenue - 60),
+    );
   });
 
   test('what cannot be an experiment is refused, and names the member', async () => {
@@ -115,7 +171,18 @@ describe('experiments', () => {
       expect(answer.body['error']).toMatchObject(error);
     }
     expect(String((await post({ channel: 'television' })).body['error']!['message'])).toContain('social');
-    const huge = await caller.send('POST', '/experiments', JSON.stringify({ data_source_id: source, channel: 'email', method: 'geo', period: DATE_RANGE, standard_error: 1 }).replace('}', ',"incremental_revenue":1e999}'), { 'content-type': 'application/json' });
+    const huge = await caller.send(
+      'POST',
+      '/experiments',
+      JSON.stringify({
+        data_source_id: source,
+        channel: 'email',
+        method: 'geo',
+        period: DATE_RANGE,
+        standard_error: 1,
+      }).replace('}', ',"incremental_revenue":1e999}'),
+      { 'content-type': 'application/json' },
+    );
     expect(huge.status).toBe(422);
     expect((await caller.get('/experiments?channel=email')).body['experiments']).toEqual([]);
   });
@@ -123,15 +190,29 @@ describe('experiments', () => {
   test('one result per channel, method and period, however often and at once it is sent', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => post({ method: 'geo', notes: 'three regions' })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
-    expect(answers.find(({ status }) => status === 409)!.body['error']).toMatchObject({ type: 'conflict', code: 'already_recorded' });
+    expect(answers.find(({ status }) => status === 409)!.body['error']).toMatchObject({
+      type: 'conflict',
+      code: 'already_recorded',
+    });
     const recorded = answers.find(({ status }) => status === 201)!.body;
     const { body: list } = await caller.get(`/experiments?data_source_id=${source}&channel=email`);
     expect(list).toMatchObject({ meta: { total: 1 }, trust: { hrei_score: 0 } });
     const { trust, ...shown } = (await caller.get(`/experiments/${String(recorded['id'])}`)).body;
     expect(trust).toMatchObject({ verification: { claims_total: 1 } });
     expect(list['experiments']).toEqual([shown]);
-    expect(shown).toMatchObject({ channel: 'email', method: 'geo', period: DATE_RANGE, incremental_revenue: 9_000, standard_error: 300, currency: 'USD', notes: 'three regions', environment: 'live' });
-    const { data } = await caller.graphql('{ experiments(filter: {channel: "email"}) { totalCount edges { node { id method } } } }');
+    expect(shown).toMatchObject({
+      channel: 'email',
+      method: 'geo',
+      period: DATE_RANGE,
+      incremental_revenue: 9_000,
+      standard_error: 300,
+      currency: 'USD',
+      notes: 'three regions',
+      environment: 'live',
+    });
+    const { data } = await caller.graphql(
+      '{ experiments(filter: {channel: "email"}) { totalCount edges { node { id method } } } }',
+    );
     expect(data).toEqual({ experiments: { totalCount: 1, edges: [{ node: { id: recorded['id'], method: 'GEO' } }] } });
   });
 });

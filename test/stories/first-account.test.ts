@@ -16,10 +16,17 @@ afterEach(() => house.stop());
 
 const page = () => `${house.root}/bootstrap`;
 const enter = async (fields: Record<string, string>, headers: Record<string, string> = {}) => {
-  const response = await fetch(page(), { method: 'POST', body: new URLSearchParams({ token: TOKEN, email: 'ops@shop.example', name: 'Shop', ...fields }), headers });
+  const response = await fetch(page(), {
+    method: 'POST',
+    body: new URLSearchParams({ token: TOKEN, email: 'ops@shop.example', name: 'Shop', ...fields }),
+    headers,
+  });
   return { status: response.status, headers: response.headers, html: await response.text() };
 };
-const keysIn = (html: string) => ({ live: /id="live">(svc_live_sk_[A-Za-z0-9]{24})</.exec(html)?.[1] ?? '', test: /id="test">(svc_test_sk_[A-Za-z0-9]{24})</.exec(html)?.[1] ?? '' });
+const keysIn = (html: string) => ({
+  live: /id="live">(svc_live_sk_[A-Za-z0-9]{24})</.exec(html)?.[1] ?? '',
+  test: /id="test">(svc_test_sk_[A-Za-z0-9]{24})</.exec(html)?.[1] ?? '',
+});
 
 test('the token makes the first account and nothing after it', async () => {
   // Agents that registered before change nothing.
@@ -64,20 +71,44 @@ test('of two at the same time one makes it', async () => {
 
 test('wrong entries are told, without the token and without markup of theirs', async () => {
   const wrong = await enter({ token: `${TOKEN}x`, name: '"><script>alert(1)</script>' });
-  expect([wrong.status, wrong.html.includes('This is not the token'), wrong.html.includes('<script'), wrong.html.includes(TOKEN)]).toEqual([403, true, false, false]);
+  expect([
+    wrong.status,
+    wrong.html.includes('This is not the token'),
+    wrong.html.includes('<script'),
+    wrong.html.includes(TOKEN),
+  ]).toEqual([403, true, false, false]);
   const address = await enter({ email: 'nobody' });
-  expect([address.status, address.html.includes('Enter an e-mail address'), address.html.includes('value="nobody"')]).toEqual([422, true, true]);
+  expect([
+    address.status,
+    address.html.includes('Enter an e-mail address'),
+    address.html.includes('value="nobody"'),
+  ]).toEqual([422, true, true]);
   expect((await enter({}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
   expect((await enter({}, { origin: 'https://elsewhere.example' })).status).toBe(403);
-  expect((await fetch(page(), { method: 'POST', body: JSON.stringify({ token: TOKEN }), headers: { 'content-type': 'application/json' } })).status).toBe(415);
+  expect(
+    (
+      await fetch(page(), {
+        method: 'POST',
+        body: JSON.stringify({ token: TOKEN }),
+        headers: { 'content-type': 'application/json' },
+      })
+    ).status,
+  ).toBe(415);
   expect((await enter({})).status).toBe(201);
 });
 
 test('five entries from one address in a minute are enough', async () => {
-  const limited = await openHouse('one process', { withWorker: false, bootstrapToken: TOKEN, rateLimits: standardRateLimits('three') });
+  const limited = await openHouse('one process', {
+    withWorker: false,
+    bootstrapToken: TOKEN,
+    rateLimits: standardRateLimits('three'),
+  });
   const clock = new FrozenClock(limited.ownerUrl);
   const attempt = async (token: string) => {
-    const response = await fetch(`${limited.root}/bootstrap`, { method: 'POST', body: new URLSearchParams({ token, email: 'ops@shop.example' }) });
+    const response = await fetch(`${limited.root}/bootstrap`, {
+      method: 'POST',
+      body: new URLSearchParams({ token, email: 'ops@shop.example' }),
+    });
     await response.text();
     return { status: response.status, retryAfterS: Number(response.headers.get('retry-after')) };
   };
@@ -109,7 +140,9 @@ test('without a token there is no such page', async () => {
   const other = await openHouse('one process', { withWorker: false });
   try {
     expect((await fetch(`${other.root}/bootstrap`)).status).toBe(404);
-    expect((await fetch(`${other.root}/bootstrap`, { method: 'POST', body: new URLSearchParams({ token: '' }) })).status).toBe(404);
+    expect(
+      (await fetch(`${other.root}/bootstrap`, { method: 'POST', body: new URLSearchParams({ token: '' }) })).status,
+    ).toBe(404);
   } finally {
     await other.stop();
   }

@@ -26,7 +26,12 @@ interface StatusItem {
   readonly progress: number | null;
   readonly stage: string;
   readonly failureCode: string | null;
-  readonly result: { readonly id: string; readonly status: string; readonly recordsSynced: number; readonly detail: { readonly records: { readonly touchpoints: number; readonly conversions: number } } };
+  readonly result: {
+    readonly id: string;
+    readonly status: string;
+    readonly recordsSynced: number;
+    readonly detail: { readonly records: { readonly touchpoints: number; readonly conversions: number } };
+  };
 }
 interface ChangeItem {
   readonly sequence: number;
@@ -35,7 +40,13 @@ interface ChangeItem {
   readonly failureCode: string | null;
   readonly attributionId: string | null;
   readonly channelImpact: readonly { readonly channel: string }[] | null;
-  readonly result: { readonly id: string; readonly status: string; readonly platformFeeCents: number; readonly agent: { readonly name: string }; readonly dataSource: { readonly name: string } } | null;
+  readonly result: {
+    readonly id: string;
+    readonly status: string;
+    readonly platformFeeCents: number;
+    readonly agent: { readonly name: string };
+    readonly dataSource: { readonly name: string };
+  } | null;
 }
 
 describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
@@ -51,7 +62,11 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     await owner.connect();
     caller = await Caller.register(house.root);
     socket = new GraphSocket(house.root, caller.key!);
-    accountId = (await owner.query<{ account_id: Uuid }>('select account_id from auth.api_keys where last4 = right($1, 4)', [caller.key])).rows[0]!.account_id;
+    accountId = (
+      await owner.query<{ account_id: Uuid }>('select account_id from auth.api_keys where last4 = right($1, 4)', [
+        caller.key,
+      ])
+    ).rows[0]!.account_id;
   });
 
   afterAll(async () => {
@@ -60,22 +75,41 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     await house?.stop();
   });
 
-  const connect = async (): Promise<string> => String((await caller.post('/data-sources/connect', { type: 'csv_upload', name: 'Shop', credentials: { content: ROWS } })).body['data_source_id']);
+  const connect = async (): Promise<string> =>
+    String(
+      (await caller.post('/data-sources/connect', { type: 'csv_upload', name: 'Shop', credentials: { content: ROWS } }))
+        .body['data_source_id'],
+    );
   const loseTheListeningConnection = async (): Promise<void> => {
-    const lost = await house.backing.database.asNobody((em) => em.execute<unknown[]>(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'liftgraph-pub-sub'`));
+    const lost = await house.backing.database.asNobody((em) =>
+      em.execute<unknown[]>(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and ` +
+          `application_name = 'liftgraph-pub-sub'`,
+      ),
+    );
     expect(lost.length).toBeGreaterThan(0);
   };
 
   describe('dataSourceStatus', () => {
-    const change = (id: string, columns: string): Promise<unknown> => owner.query(`update attribution.data_sources set ${columns} where id = $1`, [uuidFromPublicId('ds', id)]);
+    const change = (id: string, columns: string): Promise<unknown> =>
+      owner.query(`update attribution.data_sources set ${columns} where id = $1`, [uuidFromPublicId('ds', id)]);
 
     test('the present state comes first, then rows on their way and what came of them', async () => {
       const id = await connect();
       const stream = socket.watch<StatusItem>(STATUS, { id });
-      expect(await stream.next()).toMatchObject({ kind: 'RESULT', progress: 1, stage: 'connected', result: { id, status: 'CONNECTED', recordsSynced: 3, detail: { currentSync: null } } });
+      expect(await stream.next()).toMatchObject({
+        kind: 'RESULT',
+        progress: 1,
+        stage: 'connected',
+        result: { id, status: 'CONNECTED', recordsSynced: 3, detail: { currentSync: null } },
+      });
       await caller.send('POST', `/data-sources/${id}/records`, MORE_ROWS, { 'content-type': 'text/csv' });
       const seen = await stream.until(({ result }) => result.recordsSynced === 4);
-      expect(seen.at(-1)).toMatchObject({ kind: 'RESULT', stage: 'connected', result: { detail: { records: { touchpoints: 3, conversions: 1 } } } });
+      expect(seen.at(-1)).toMatchObject({
+        kind: 'RESULT',
+        stage: 'connected',
+        result: { detail: { records: { touchpoints: 3, conversions: 1 } } },
+      });
       expect(seen[0]).toMatchObject({ kind: 'PROGRESS', stage: 'syncing', progress: null });
       const sequences = seen.map(({ sequence }) => sequence);
       expect(sequences).toEqual([...new Set(sequences)].toSorted((one, other) => one - other));
@@ -86,13 +120,24 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
       const id = await connect();
       const stream = socket.watch<StatusItem>(STATUS, { id });
       await stream.next();
-      await change(id, `error = '{"code":"rate_limited","message":"Later.","at":"2026-01-01T00:00:00.000Z","retryable":true}'`);
-      expect(await stream.next()).toMatchObject({ kind: 'ERROR', stage: 'error', failureCode: 'rate_limited', message: 'Later.' });
+      await change(
+        id,
+        `error = '{"code":"rate_limited","message":"Later.","at":"2026-01-01T00:00:00.000Z","retryable":true}'`,
+      );
+      expect(await stream.next()).toMatchObject({
+        kind: 'ERROR',
+        stage: 'error',
+        failureCode: 'rate_limited',
+        message: 'Later.',
+      });
       await change(id, `error = null, syncing_until = now() + interval '1 hour'`);
       expect((await stream.next())?.stage).toBe('syncing');
       await change(id, `syncing_until = now() + interval '400 milliseconds'`);
       // Nobody writes anything: the lease runs out.
-      expect((await stream.until(({ stage }) => stage !== 'syncing')).at(-1)).toMatchObject({ kind: 'RESULT', stage: 'connected' });
+      expect((await stream.until(({ stage }) => stage !== 'syncing')).at(-1)).toMatchObject({
+        kind: 'RESULT',
+        stage: 'connected',
+      });
       await caller.delete(`/data-sources/${id}`);
       expect(await stream.next()).toBeUndefined();
     });
@@ -100,7 +145,10 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     test('whoever resumes sees no state twice, and the last one in any case', async () => {
       const id = await connect();
       let rows = 100;
-      const steps = fc.array(fc.record({ leaves: fc.boolean(), changesAway: fc.nat(2), changes: fc.integer({ min: 1, max: 3 }) }), { minLength: 1, maxLength: 5 });
+      const steps = fc.array(
+        fc.record({ leaves: fc.boolean(), changesAway: fc.nat(2), changes: fc.integer({ min: 1, max: 3 }) }),
+        { minLength: 1, maxLength: 5 },
+      );
       await fc.assert(
         fc.asyncProperty(steps, async (visits) => {
           let stream = socket.watch<StatusItem>(STATUS, { id });
@@ -153,11 +201,26 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
   });
 
   describe('attributionChanged', () => {
-    const analyse = async (id: string): Promise<string> => String((await caller.post('/attribution', { data_source_id: id, date_range: RANGE, model: 'markov' })).body['id']);
-    const announce = (source: string, analysis: string, type: 'attribution.completed' | 'attribution.updated' = 'attribution.completed', failure?: { code: string; message: string }): Promise<unknown> => {
+    const analyse = async (id: string): Promise<string> =>
+      String(
+        (await caller.post('/attribution', { data_source_id: id, date_range: RANGE, model: 'markov' })).body['id'],
+      );
+    const announce = (
+      source: string,
+      analysis: string,
+      type: 'attribution.completed' | 'attribution.updated' = 'attribution.completed',
+      failure?: { code: string; message: string },
+    ): Promise<unknown> => {
       const { database, pubSub } = house.backing;
-      const data = { ...EVENT_CATALOGUE[type].example, id: analysis, data_source_id: source, ...(failure === undefined ? {} : { status: 'failed' as const, failure }) };
-      return database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) => recordEvent(em, pubSub, { accountId, environment: 'live', type, subject: analysis, data: data as never }));
+      const data = {
+        ...EVENT_CATALOGUE[type].example,
+        id: analysis,
+        data_source_id: source,
+        ...(failure === undefined ? {} : { status: 'failed' as const, failure }),
+      };
+      return database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) =>
+        recordEvent(em, pubSub, { accountId, environment: 'live', type, subject: analysis, data: data as never }),
+      );
     };
     const begun = async (stream: GraphStream<ChangeItem>): Promise<number> => {
       const first = await stream.next();
@@ -173,9 +236,25 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
       const analysis = await analyse(id);
       await announce(id, analysis, 'attribution.completed', { code: 'cancelled', message: 'It was cancelled.' });
       const [completed, cancelled] = [await stream.next(), await stream.next()];
-      expect(completed).toMatchObject({ kind: 'RESULT', stage: 'attribution.completed', attributionId: analysis, result: { id: analysis, status: 'COMPLETED', platformFeeCents: expect.any(Number), agent: { name: 'test-agent' }, dataSource: { name: 'Shop' } } });
+      expect(completed).toMatchObject({
+        kind: 'RESULT',
+        stage: 'attribution.completed',
+        attributionId: analysis,
+        result: {
+          id: analysis,
+          status: 'COMPLETED',
+          platformFeeCents: expect.any(Number),
+          agent: { name: 'test-agent' },
+          dataSource: { name: 'Shop' },
+        },
+      });
       expect(completed!.channelImpact!.map(({ channel }) => channel).toSorted()).toEqual(['direct', 'email']);
-      expect(cancelled).toMatchObject({ kind: 'ERROR', failureCode: 'cancelled', message: 'It was cancelled.', attributionId: analysis });
+      expect(cancelled).toMatchObject({
+        kind: 'ERROR',
+        failureCode: 'cancelled',
+        message: 'It was cancelled.',
+        attributionId: analysis,
+      });
       await stream.close();
     });
 
@@ -203,7 +282,11 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
   test('a key has as many streams as it may, by whichever door; another opens when one has ended', async () => {
     const crowded = await Caller.register(house.root);
     const left = new AbortController();
-    const follow = (signal?: AbortSignal) => fetch(`${house.root}/v1/events`, { headers: { authorization: `Bearer ${crowded.key}` }, ...(signal === undefined ? {} : { signal }) });
+    const follow = (signal?: AbortSignal) =>
+      fetch(`${house.root}/v1/events`, {
+        headers: { authorization: `Bearer ${crowded.key}` },
+        ...(signal === undefined ? {} : { signal }),
+      });
     const connections = [new GraphSocket(house.root, crowded.key!), new GraphSocket(house.root, crowded.key!)] as const;
     const watch = (connection: GraphSocket) => connection.watch(`subscription { events { position } }`);
     const watched = connections.map(watch);
@@ -214,8 +297,15 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     expect(new Set(followed.map(({ status }) => status))).toEqual(new Set([200]));
 
     const refused = await follow();
-    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([429, '1', { error: expect.objectContaining({ type: 'rate_limit_exceeded', code: 'concurrency' }) }]);
-    const started = await crowded.post('/attribution?stream=true', { data_source_id: 'ds_0351ocbJk1JCokmve0cj4x', date_range: RANGE });
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
+      429,
+      '1',
+      { error: expect.objectContaining({ type: 'rate_limit_exceeded', code: 'concurrency' }) },
+    ]);
+    const started = await crowded.post('/attribution?stream=true', {
+      data_source_id: 'ds_0351ocbJk1JCokmve0cj4x',
+      date_range: RANGE,
+    });
     expect(started.status).toBe(429);
     await expect(watch(connections[0]).next()).rejects.toThrow(/RATE_LIMIT_EXCEEDED.*concurrency/);
     expect((await crowded.get('/data-sources')).status).toBe(200);
@@ -236,12 +326,23 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
 
   test('a revoked key closes every stream of its connection', async () => {
     const revoked = await Caller.register(house.root);
-    const id = String((await revoked.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } })).body['data_source_id']);
+    const id = String(
+      (await revoked.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } })).body[
+        'data_source_id'
+      ],
+    );
     const connection = new GraphSocket(house.root, revoked.key!);
-    const streams = [connection.watch<StatusItem>(STATUS, { id }), connection.watch<ChangeItem>(CHANGES, { id }), connection.watch(`subscription { events { position } }`)];
+    const streams = [
+      connection.watch<StatusItem>(STATUS, { id }),
+      connection.watch<ChangeItem>(CHANGES, { id }),
+      connection.watch(`subscription { events { position } }`),
+    ];
     for (const stream of streams) await stream.next();
     const revokedAtMs = performance.now();
-    await owner.query('update auth.api_keys set revoked_at = now() where last4 = right($1, 4) and display_prefix = left($1, 16)', [revoked.key]);
+    await owner.query(
+      'update auth.api_keys set revoked_at = now() where last4 = right($1, 4) and display_prefix = left($1, 16)',
+      [revoked.key],
+    );
     expect(await connection.closed).toBe(4401);
     for (const stream of streams) await expect(stream.next()).rejects.toBeDefined();
     expect(performance.now() - revokedAtMs).toBeLessThan(WITHIN_MS);

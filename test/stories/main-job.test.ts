@@ -11,16 +11,26 @@ import { clock } from '../service-clock.ts';
 
 const FIXTURES = new URL('../compute/fixtures/', import.meta.url);
 const EVENTS = readFileSync(new URL('events.csv', FIXTURES), 'utf8');
-const REFERENCE = JSON.parse(readFileSync(new URL('refs.events.json', FIXTURES), 'utf8')) as { credit: Record<string, number>; total_incremental: number };
+const REFERENCE = JSON.parse(readFileSync(new URL('refs.events.json', FIXTURES), 'utf8')) as {
+  credit: Record<string, number>;
+  total_incremental: number;
+};
 /** Rows of the fixture that are no conversions. */
-const TOUCHES = EVENTS.trimEnd().split('\n').slice(1).filter((row) => row.split(',')[5] === '0').length;
+const TOUCHES = EVENTS.trimEnd()
+  .split('\n')
+  .slice(1)
+  .filter((row) => row.split(',')[5] === '0').length;
 /** All of the fixture's history; the fixture's baseline channels are direct and organic. */
 const DATE_RANGE = ['2025-01-06', '2025-04-05'];
 const BASELINE = ['direct', 'organic*'];
 /** Inside the retention of the fixture's dates, whenever the tests run. */
 
 async function connectEvents(caller: Caller): Promise<string> {
-  const answer = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { filename: 'events.csv', content: EVENTS }, baseline_channels: BASELINE });
+  const answer = await caller.post('/data-sources/connect', {
+    type: 'csv_upload',
+    credentials: { filename: 'events.csv', content: EVENTS },
+    baseline_channels: BASELINE,
+  });
   expect(answer.status).toBe(201);
   return String(answer.body['data_source_id']);
 }
@@ -54,20 +64,49 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('touchpoints in, five models, the causal credit of the independent reference out', async () => {
-    const { status, body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, baseline_channels: BASELINE });
+    const { status, body } = await caller.post('/attribution', {
+      data_source_id: source,
+      date_range: DATE_RANGE,
+      baseline_channels: BASELINE,
+    });
     expect(status).toBe(200);
     expect(body['failure']).toBeNull();
-    expect(body).toMatchObject({ status: 'completed', model: 'causal', date_range: DATE_RANGE, methodology: 'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift' });
-    const impact = body['channel_impact'] as unknown as { channel: string; attributed_revenue: number; is_baseline: boolean }[];
+    expect(body).toMatchObject({
+      status: 'completed',
+      model: 'causal',
+      date_range: DATE_RANGE,
+      methodology: 'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift',
+    });
+    const impact = body['channel_impact'] as unknown as {
+      channel: string;
+      attributed_revenue: number;
+      is_baseline: boolean;
+    }[];
     for (const [channel, credit] of Object.entries(REFERENCE.credit)) {
       const shown = impact.find((each) => each.channel === channel)!;
       expect(Math.abs(shown.attributed_revenue - credit)).toBeLessThanOrEqual(1e-4 * Math.abs(credit) + 0.01);
     }
-    const cents = impact.reduce((sum, each) => sum + Math.round(each.attributed_revenue * 100), 0) + Math.round(Number(body['baseline_revenue']) * 100);
+    const cents =
+      impact.reduce((sum, each) => sum + Math.round(each.attributed_revenue * 100), 0) +
+      Math.round(Number(body['baseline_revenue']) * 100);
     expect(cents).toBe(Math.round(Number(body['revenue']) * 100));
-    expect(Object.keys(body['model_breakdown'] as object).toSorted()).toEqual(['dominance', 'markov', 'prav', 'rwa', 'shapley']);
-    expect(Object.keys(body['comparison'] as object).toSorted()).toEqual(['first_click', 'last_click', 'linear', 'position_based', 'time_decay']);
-    expect(Number(body['platform_fee_cents'])).toBe(Math.max(10, Math.floor((Number(body['delta_r_cents']) * 5 + 50) / 100)));
+    expect(Object.keys(body['model_breakdown'] as object).toSorted()).toEqual([
+      'dominance',
+      'markov',
+      'prav',
+      'rwa',
+      'shapley',
+    ]);
+    expect(Object.keys(body['comparison'] as object).toSorted()).toEqual([
+      'first_click',
+      'last_click',
+      'linear',
+      'position_based',
+      'time_decay',
+    ]);
+    expect(Number(body['platform_fee_cents'])).toBe(
+      Math.max(10, Math.floor((Number(body['delta_r_cents']) * 5 + 50) / 100)),
+    );
   });
 
   test('a second run gives the same figures, bit by bit', async () => {
@@ -81,9 +120,12 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('a graphql-ws client watches every stage and gets the result with fields of all three subgraphs', async () => {
-    const { data, errors } = await caller.graphql(`mutation($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { id status } } }`, {
-      input: { dataSourceId: source, dateRange: DATE_RANGE, model: 'MARKOV', modelOptions: { markovOrder: 2 } },
-    });
+    const { data, errors } = await caller.graphql(
+      `mutation($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { id status } } }`,
+      {
+        input: { dataSourceId: source, dateRange: DATE_RANGE, model: 'MARKOV', modelOptions: { markovOrder: 2 } },
+      },
+    );
     expect(errors).toBeUndefined();
     const id = String(data!['runAttribution']!['attribution']!['id']);
     const query = `subscription($id: ID!) { attributionProgress(id: $id) { sequence kind stage model channelImpact { channel share }
@@ -94,15 +136,33 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
       events.push(result.data!.attributionProgress);
     }
     expect(events.map((event) => Number(event['sequence']))).toEqual(events.map((_, index) => index + 1));
-    expect(events.filter((event) => String(event['kind']) === 'CHANNEL_RESULT').map((event) => String(event['model'])).toSorted()).toEqual(['DOMINANCE', 'MARKOV', 'PRAV', 'RWA', 'SHAPLEY']);
+    expect(
+      events
+        .filter((event) => String(event['kind']) === 'CHANNEL_RESULT')
+        .map((event) => String(event['model']))
+        .toSorted(),
+    ).toEqual(['DOMINANCE', 'MARKOV', 'PRAV', 'RWA', 'SHAPLEY']);
     const last = events.at(-1)!;
-    expect(last).toMatchObject({ kind: 'RESULT', result: { id, status: 'COMPLETED', agent: { name: 'test-agent', tier: 'DISCOVERY' }, dataSource: { name: 'events.csv' } } });
+    expect(last).toMatchObject({
+      kind: 'RESULT',
+      result: {
+        id,
+        status: 'COMPLETED',
+        agent: { name: 'test-agent', tier: 'DISCOVERY' },
+        dataSource: { name: 'events.csv' },
+      },
+    });
     expect(Number(last['result']!['platformFeeCents'])).toBeGreaterThanOrEqual(10);
     expect(Number(last['result']!['dataSource']!['detail']!['records']!['touchpoints'])).toBe(TOUCHES);
   });
 
   test('a stream goes on where it was left, and ends for good after the result', async () => {
-    const stream = await caller.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'shapley' }), { 'content-type': 'application/json' });
+    const stream = await caller.open(
+      'POST',
+      '/attribution?stream=true',
+      JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'shapley' }),
+      { 'content-type': 'application/json' },
+    );
     expect(stream.headers.get('content-type')).toContain('text/event-stream');
     const text = await stream.text();
     expect(text.startsWith('retry: 3000\n')).toBe(true);
@@ -111,24 +171,49 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
     expect(last.event).toBe('result');
     const { id } = JSON.parse(last.data) as { id: string };
 
-    const resumed = sseEvents(await (await caller.open('GET', `/attribution/${id}/stream`, undefined, { 'last-event-id': events[2]!.id! })).text());
+    const resumed = sseEvents(
+      await (
+        await caller.open('GET', `/attribution/${id}/stream`, undefined, { 'last-event-id': events[2]!.id! })
+      ).text(),
+    );
     expect(resumed.map((event) => event.id)).toEqual(events.slice(3).map((event) => event.id));
     const done = await caller.open('GET', `/attribution/${id}/stream?last_event_id=${last.id}`);
     expect(done.status).toBe(204);
   });
 
   test('an analysis that is restricted to channels shows no others on its way either', async () => {
-    const stream = await caller.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'shapley', channels: ['email', 'display'] }), { 'content-type': 'application/json' });
-    const events = sseEvents(await stream.text()).map(({ event, data }) => ({ event, impact: (JSON.parse(data) as { channel_impact?: { channel: string; rank: number }[] }).channel_impact, model: (JSON.parse(data) as { model?: string }).model }));
+    const stream = await caller.open(
+      'POST',
+      '/attribution?stream=true',
+      JSON.stringify({
+        data_source_id: source,
+        date_range: DATE_RANGE,
+        model: 'shapley',
+        channels: ['email', 'display'],
+      }),
+      { 'content-type': 'application/json' },
+    );
+    const events = sseEvents(await stream.text()).map(({ event, data }) => ({
+      event,
+      impact: (JSON.parse(data) as { channel_impact?: { channel: string; rank: number }[] }).channel_impact,
+      model: (JSON.parse(data) as { model?: string }).model,
+    }));
     const shown = events.filter(({ event }) => event === 'channel_result' || event === 'result');
     expect(shown).toHaveLength(6);
-    for (const { impact } of shown) expect(impact!.map(({ channel }) => channel).toSorted()).toEqual(['display', 'email']);
-    const ranks = shown.filter(({ model }) => model === 'shapley').map(({ impact }) => impact!.map(({ channel, rank }) => ({ channel, rank })));
+    for (const { impact } of shown)
+      expect(impact!.map(({ channel }) => channel).toSorted()).toEqual(['display', 'email']);
+    const ranks = shown
+      .filter(({ model }) => model === 'shapley')
+      .map(({ impact }) => impact!.map(({ channel, rank }) => ({ channel, rank })));
     expect(ranks[0]).toEqual(ranks[1]);
   });
 
   test('a caller who does not wait is told where to look', async () => {
-    const { status, headers, body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE }, { prefer: 'respond-async' });
+    const { status, headers, body } = await caller.post(
+      '/attribution',
+      { data_source_id: source, date_range: DATE_RANGE },
+      { prefer: 'respond-async' },
+    );
     expect(status).toBe(200);
     expect(headers.get('location')).toContain(String(body['id']));
     expect(headers.get('preference-applied')).toBe('respond-async');
@@ -136,17 +221,29 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('a stream that goes on behind a place which the analysis has not reached ends with it', async () => {
-    const accepted = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, model: 'causal' }, { prefer: 'respond-async' });
+    const accepted = await caller.post(
+      '/attribution',
+      { data_source_id: source, date_range: DATE_RANGE, model: 'causal' },
+      { prefer: 'respond-async' },
+    );
     const stream = await caller.open('GET', `/attribution/${String(accepted.body['id'])}/stream?last_event_id=1000000`);
     expect(sseEvents(await stream.text()).at(-1)?.event).toBe('result');
   });
 
   test('a stream of rows is stored with its rejects, and sending it again changes nothing', async () => {
-    const rows = ['user_id,timestamp,channel,campaign', 'a,2026-01-01T10:00:00Z,email,x', 'b,not a time,email,x', 'c,2026-01-02T10:00:00Z,,x', 'd,2026-01-03T10:00:00Z,"meta, ads",y'].join('\n');
+    const rows = [
+      'user_id,timestamp,channel,campaign',
+      'a,2026-01-01T10:00:00Z,email,x',
+      'b,not a time,email,x',
+      'c,2026-01-02T10:00:00Z,,x',
+      'd,2026-01-03T10:00:00Z,"meta, ads",y',
+    ].join('\n');
     const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
     const id = String(connected['data_source_id']);
     for (let time = 0; time < 2; time += 1) {
-      const { status, body } = await caller.send('POST', `/data-sources/${id}/records`, rows, { 'content-type': 'text/csv' });
+      const { status, body } = await caller.send('POST', `/data-sources/${id}/records`, rows, {
+        'content-type': 'text/csv',
+      });
       expect(status).toBe(202);
       expect(body).toMatchObject({ kind: 'touchpoints', accepted: 2, rejected: 2 });
       expect(body['errors']).toMatchObject([
@@ -161,23 +258,47 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('aggregated paths are analysed without users, and say what that costs', async () => {
-    const content = 'path,total_conversions,total_conversion_value,total_null\nsearch > email,3,180,5\nsearch,4,200,16\ndisplay,1,30,29\ndirect > search,2,90,1\n';
-    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
+    const content =
+      'path,total_conversions,total_conversion_value,total_null\nsearch > ' +
+      'email,3,180,5\nsearch,4,200,16\ndisplay,1,30,29\ndirect > search,2,90,1\n';
+    const { body: connected } = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { content },
+    });
     const id = String(connected['data_source_id']);
     const request = { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'] };
     const { body } = await caller.post('/attribution', request);
-    expect(body).toMatchObject({ status: 'completed', methodology: 'markov+shapley+dominance+rwa/prior-weights', revenue: 500, conversions: 10 });
+    expect(body).toMatchObject({
+      status: 'completed',
+      methodology: 'markov+shapley+dominance+rwa/prior-weights',
+      revenue: 500,
+      conversions: 10,
+    });
     expect((body['diagnostics']!['warnings'] as unknown as string[]).length).toBeGreaterThan(0);
     const refused = await caller.post('/attribution', { ...request, model: 'prav' });
     expect(refused.status).toBe(422);
-    expect(refused.body['error']).toMatchObject({ type: 'validation_error', code: 'insufficient_data', param: '/model' });
+    expect(refused.body['error']).toMatchObject({
+      type: 'validation_error',
+      code: 'insufficient_data',
+      param: '/model',
+    });
   });
 
   test('a path that stands twice in a file counts twice, and a file that is sent again replaces itself', async () => {
     const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
     const id = String(connected['data_source_id']);
-    const send = (rows: string) => caller.send('POST', `/data-sources/${id}/records`, `path,conversions,revenue,nulls\n${rows}`, { 'content-type': 'text/csv' });
-    const run = async () => (await caller.post('/attribution', { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' })).body;
+    const send = (rows: string) =>
+      caller.send('POST', `/data-sources/${id}/records`, `path,conversions,revenue,nulls\n${rows}`, {
+        'content-type': 'text/csv',
+      });
+    const run = async () =>
+      (
+        await caller.post('/attribution', {
+          data_source_id: id,
+          date_range: ['2026-01-01', '2026-01-31'],
+          model: 'shapley',
+        })
+      ).body;
     for (let time = 0; time < 2; time += 1) {
       await send('a > b,1,10,0\na > b,2,20,4\nb,1,5,1\n');
       expect(await run()).toMatchObject({ status: 'completed', conversions: 4, revenue: 35 });
@@ -196,37 +317,76 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
 
   test('what no analysis could carry is refused on its way in', async () => {
     const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
-    const send = (body: Buffer) => caller.send('POST', `/data-sources/${String(connected['data_source_id'])}/records`, new Uint8Array(body), { 'content-type': 'text/csv' });
+    const send = (body: Buffer) =>
+      caller.send('POST', `/data-sources/${String(connected['data_source_id'])}/records`, new Uint8Array(body), {
+        'content-type': 'text/csv',
+      });
     const rows = 'user_id,timestamp,channel\nu1,2026-01-01,a\0b\nu2,2026-01-01,email\n';
-    expect((await send(Buffer.from(rows))).body).toMatchObject({ accepted: 1, rejected: 1, errors: [{ line: 2, column: 'channel', code: 'nul_character' }] });
-    expect((await send(Buffer.from(rows, 'utf16le'))).body['error']).toMatchObject({ type: 'validation_error', code: 'unsupported_encoding' });
-    expect((await send(Buffer.from(rows.replaceAll('\n', '\r')))).body['error']).toMatchObject({ type: 'validation_error', code: 'unsupported_line_ends' });
+    expect((await send(Buffer.from(rows))).body).toMatchObject({
+      accepted: 1,
+      rejected: 1,
+      errors: [{ line: 2, column: 'channel', code: 'nul_character' }],
+    });
+    expect((await send(Buffer.from(rows, 'utf16le'))).body['error']).toMatchObject({
+      type: 'validation_error',
+      code: 'unsupported_encoding',
+    });
+    expect((await send(Buffer.from(rows.replaceAll('\n', '\r')))).body['error']).toMatchObject({
+      type: 'validation_error',
+      code: 'unsupported_line_ends',
+    });
   });
 
   test('an order of ninety-three billion is added up to the cent', async () => {
-    const content = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01,email,0,0\nu1,2026-01-02,,1,93000000000\nu2,2026-01-01,direct,0,0\nu2,2026-01-02,,1,0.01\n';
-    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
-    const { body } = await caller.post('/attribution', { data_source_id: String(connected['data_source_id']), date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' });
+    const content =
+      'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01,email,0,0\nu1,2026-01-02,,1,93000000000\nu2,2026-01-01,direct,0,0\nu2,2026-01-02,,1,0.01\n';
+    const { body: connected } = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { content },
+    });
+    const { body } = await caller.post('/attribution', {
+      data_source_id: String(connected['data_source_id']),
+      date_range: ['2026-01-01', '2026-01-31'],
+      model: 'shapley',
+    });
     expect(body).toMatchObject({ status: 'completed', revenue: 93_000_000_000.01 });
   });
 
   test('what cannot be analysed is refused in words that help', async () => {
     const empty = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
-    const ask = (changes: object) => caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...changes });
+    const ask = (changes: object) =>
+      caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...changes });
     const refusals = [
-      [await ask({ data_source_id: String(empty.body['data_source_id']) }), 409, 'data_source_unavailable', 'never_synced'],
+      [
+        await ask({ data_source_id: String(empty.body['data_source_id']) }),
+        409,
+        'data_source_unavailable',
+        'never_synced',
+      ],
       [await ask({ data_source_id: 'ds_0000000000000000000000' }), 404, 'resource_not_found', undefined],
       [await ask({ date_range: ['2025-04-05', '2025-01-06'] }), 422, 'validation_error', 'invalid_range'],
       [await ask({ date_range: '2025-01-06' }), 422, 'validation_error', 'invalid_format'],
       [await ask({ channels: ['television'] }), 422, 'validation_error', 'unknown_channel'],
-      [await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'foo,bar\n1,2\n' } }), 422, 'validation_error', 'unrecognised_columns'],
-      [await caller.post('/data-sources/connect', { type: 'shopify', credentials: {} }), 422, 'validation_error', 'unsupported_type'],
+      [
+        await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'foo,bar\n1,2\n' } }),
+        422,
+        'validation_error',
+        'unrecognised_columns',
+      ],
+      [
+        await caller.post('/data-sources/connect', { type: 'shopify', credentials: {} }),
+        422,
+        'validation_error',
+        'unsupported_type',
+      ],
     ] as const;
     for (const [answer, status, type, code] of refusals) {
       expect(answer.status).toBe(status);
       expect(answer.body['error']).toMatchObject({ type, ...(code === undefined ? {} : { code }) });
     }
-    expect(refusals[3][0].body['error']!['message']).toBe('date_range: give two calendar dates (YYYY-MM-DD) as [start, end], {"start", "end"} or "start,end"');
+    expect(refusals[3][0].body['error']!['message']).toBe(
+      'date_range: give two calendar dates (YYYY-MM-DD) as [start, end], {"start", "end"} or "start,end"',
+    );
     for (const unknown of ['ds_0000000000000000000000', `ds_${'x'.repeat(5_000)}`.slice(0, 128)]) {
       const { error } = (await ask({ data_source_id: unknown })).body;
       expect(error).toMatchObject({ type: 'resource_not_found', param: '/data_source_id' });
@@ -239,9 +399,17 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   test('what climbs out of an address names no source', async () => {
     for (const name of ['%2e%2e', '..', '.', '..%2fgraphql', '%3fsource=x']) {
       // fetch would climb by itself.
-      const sent = request(house.root, { path: `/v1/data-sources/${name}/records`, method: 'POST', headers: { authorization: `Bearer ${caller.key}`, 'x-nonce': randomUUID(), 'content-type': 'text/csv' } }).end('user_id,timestamp,channel\n');
+      const sent = request(house.root, {
+        path: `/v1/data-sources/${name}/records`,
+        method: 'POST',
+        headers: { authorization: `Bearer ${caller.key}`, 'x-nonce': randomUUID(), 'content-type': 'text/csv' },
+      }).end('user_id,timestamp,channel\n');
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
-      expect([name, response.statusCode, JSON.parse(await text(response))]).toMatchObject([name, 404, { error: { type: 'resource_not_found' } }]);
+      expect([name, response.statusCode, JSON.parse(await text(response))]).toMatchObject([
+        name,
+        404,
+        { error: { type: 'resource_not_found' } },
+      ]);
     }
   });
 
@@ -252,12 +420,15 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
     expect((await caller.get(`/data-sources/${id}/status`)).status).toBe(404);
     expect((await caller.delete(`/data-sources/${id}`)).status).toBe(404);
     const { body: list } = await caller.get('/data-sources');
-    expect((list['sources'] as unknown as { data_source_id: string }[]).map((each) => each.data_source_id)).not.toContain(id);
+    expect(
+      (list['sources'] as unknown as { data_source_id: string }[]).map((each) => each.data_source_id),
+    ).not.toContain(id);
   });
 
   test('a nonce works once', async () => {
     const nonce = randomUUID();
-    const send = () => caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }, { 'x-nonce': nonce });
+    const send = () =>
+      caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }, { 'x-nonce': nonce });
     expect((await send()).status).toBe(201);
     expect((await send()).body['error']).toMatchObject({ type: 'duplicate_nonce' });
   });

@@ -20,11 +20,23 @@ afterAll(async () => {
 });
 
 const stranger = () => new Caller(house.root, null);
-const exchange = (key: string, more: Record<string, string> = {}): Promise<Answer> => stranger().post('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: agent.key!, ...more }, { 'svc-idempotency-key': key });
-const refresh = (token: unknown, headers: Record<string, string> = {}): Promise<Answer> => stranger().post('/oauth/token/refresh', { grant_type: 'refresh_token', refresh_token: token, client_id: clientId }, headers);
-const isLive = async (answer: Answer): Promise<boolean> => (await new Caller(house.root, String(answer.body['access_token'])).get('/agents/me')).status === 200;
+const exchange = (key: string, more: Record<string, string> = {}): Promise<Answer> =>
+  stranger().post(
+    '/oauth/token',
+    { grant_type: 'client_credentials', client_id: clientId, client_secret: agent.key!, ...more },
+    { 'svc-idempotency-key': key },
+  );
+const refresh = (token: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  stranger().post(
+    '/oauth/token/refresh',
+    { grant_type: 'refresh_token', refresh_token: token, client_id: clientId },
+    headers,
+  );
+const isLive = async (answer: Answer): Promise<boolean> =>
+  (await new Caller(house.root, String(answer.body['access_token'])).get('/agents/me')).status === 200;
 /** What a crash between the commit and the answer leaves behind. */
-const forgetAnswers = () => owner.query(`update idempotency.claims set answer = null, lease_until = now() - interval '1 second'`);
+const forgetAnswers = () =>
+  owner.query(`update idempotency.claims set answer = null, lease_until = now() - interval '1 second'`);
 const typeOf = ({ body }: Answer): string => String(body['error']?.['type']);
 
 test('a refresh that is sent again, its answer unheard, is answered with the same pair', async () => {
@@ -37,7 +49,11 @@ test('a refresh that is sent again, its answer unheard, is answered with the sam
 
   await forgetAnswers();
   const recalled = await refresh(first['refresh_token'], key);
-  expect(recalled.body).toMatchObject({ access_token: one.body['access_token'], refresh_token: one.body['refresh_token'], scope: one.body['scope'] });
+  expect(recalled.body).toMatchObject({
+    access_token: one.body['access_token'],
+    refresh_token: one.body['refresh_token'],
+    scope: one.body['scope'],
+  });
   expect(await isLive(one)).toBe(true);
 
   // Without the key it is what it always was: reuse.
@@ -50,8 +66,12 @@ test('a grant gives tokens once; nothing of them can be read at rest', async () 
   const [first, again] = [await exchange(key), await exchange(key)];
   expect([again.body, again.headers.get('svc-idempotent-replayed')]).toEqual([first.body, 'true']);
   expect(typeOf(await exchange(key, { scope: 'audit:read' }))).toBe('idempotency_conflict');
-  const { rows } = await owner.query<{ stored: string }>(`select string_agg(encode(coalesce(effect, '') || coalesce(answer, '') || id || fingerprint, 'escape'), '') as stored from idempotency.claims`);
-  for (const name of ['access_token', 'refresh_token']) expect(rows[0]!.stored).not.toContain(String(first.body[name]).slice(7));
+  const { rows } = await owner.query<{ stored: string }>(
+    `select string_agg(encode(coalesce(effect, '') || coalesce(answer, '') || id || fingerprint, 'escape'), '') as ` +
+      `stored from idempotency.claims`,
+  );
+  for (const name of ['access_token', 'refresh_token'])
+    expect(rows[0]!.stored).not.toContain(String(first.body[name]).slice(7));
 });
 
 test('a refused grant leaves the key free', async () => {
@@ -72,7 +92,9 @@ test('the typed client survives a refresh whose answer is lost', async () => {
       throw new TypeError('the connection broke');
     },
   });
-  const { data } = await client.POST('/oauth/token/refresh', { body: { grant_type: 'refresh_token', refresh_token: String(first['refresh_token']), client_id: clientId } });
+  const { data } = await client.POST('/oauth/token/refresh', {
+    body: { grant_type: 'refresh_token', refresh_token: String(first['refresh_token']), client_id: clientId },
+  });
   expect(sent).toBe(2);
   expect((await refresh(data!.refresh_token)).status).toBe(200);
 });

@@ -10,7 +10,10 @@ import { clock as serviceClock } from '../service-clock.ts';
 const DEEP_ID = 'attr_0000000000000000000000';
 
 /** `limit`, `remaining` and seconds of a window, from the structured headers. */
-function windowOf({ headers }: Pick<Answer, 'headers'>, name: 'minute' | 'day'): { limit: number; left: number; resetsInS: number } | undefined {
+function windowOf(
+  { headers }: Pick<Answer, 'headers'>,
+  name: 'minute' | 'day',
+): { limit: number; left: number; resetsInS: number } | undefined {
   const policy = new RegExp(`"${name}";q=(\\d+);w=(\\d+)`).exec(headers.get('ratelimit-policy') ?? '');
   const state = new RegExp(`"${name}";r=(\\d+);t=(\\d+)`).exec(headers.get('ratelimit') ?? '');
   if (policy === null || state === null) return undefined;
@@ -24,7 +27,10 @@ let clock: FrozenClock;
 
 beforeAll(async () => {
   // The numbers of the contract, with room for the tenants that the tests themselves register.
-  house = await openHouse('one process', { clock: serviceClock, rateLimits: { ...standardRateLimits('three'), register: { perMinute: 40, perDay: 100 } } });
+  house = await openHouse('one process', {
+    clock: serviceClock,
+    rateLimits: { ...standardRateLimits('three'), register: { perMinute: 40, perDay: 100 } },
+  });
   owner = new Client({ connectionString: house.ownerUrl });
   await owner.connect();
   clock = new FrozenClock(house.ownerUrl);
@@ -36,8 +42,19 @@ afterAll(async () => {
   await house?.stop();
 });
 
-const accountOf = async (caller: Caller): Promise<string> => (await owner.query<{ account_id: string }>('select account_id from auth.api_keys where last4 = $1', [caller.key!.slice(-4)])).rows[0]!.account_id;
-const toldOf = async (accountId: string | null, type: string) => (await owner.query<{ body: Record<string, unknown> }>(`select body from events.told_audit_events where tenant_id is not distinct from $1 and body ->> 'type' = $2`, [accountId, type])).rows.map(({ body }) => body);
+const accountOf = async (caller: Caller): Promise<string> =>
+  (
+    await owner.query<{ account_id: string }>('select account_id from auth.api_keys where last4 = $1', [
+      caller.key!.slice(-4),
+    ])
+  ).rows[0]!.account_id;
+const toldOf = async (accountId: string | null, type: string) =>
+  (
+    await owner.query<{ body: Record<string, unknown> }>(
+      `select body from events.told_audit_events where tenant_id is not distinct from $1 and body ->> 'type' = $2`,
+      [accountId, type],
+    )
+  ).rows.map(({ body }) => body);
 
 async function useUp(caller: Caller, left: number): Promise<void> {
   const answers = await Promise.all(Array.from({ length: left }, () => caller.get('/agents/me')));
@@ -48,18 +65,27 @@ test('of a hundred parallel requests sixty pass, and the rest are told when to c
   const caller = await Caller.register(house.root);
   const answers = await Promise.all(Array.from({ length: 100 }, () => caller.get('/agents/me')));
   // What became of those that passed is not asked here: a busy machine may answer them 503.
-  const [passed, refused] = [answers.filter(({ status }) => status !== 429), answers.filter(({ status }) => status === 429)];
+  const [passed, refused] = [
+    answers.filter(({ status }) => status !== 429),
+    answers.filter(({ status }) => status === 429),
+  ];
   expect([passed.length, refused.length]).toEqual([60, 40]);
-  expect(passed.map((answer) => windowOf(answer, 'minute')!.left).toSorted((one, other) => one - other)).toEqual(Array.from({ length: 60 }, (_, left) => left));
+  expect(passed.map((answer) => windowOf(answer, 'minute')!.left).toSorted((one, other) => one - other)).toEqual(
+    Array.from({ length: 60 }, (_, left) => left),
+  );
   for (const answer of refused) {
     const minute = windowOf(answer, 'minute')!;
     expect(minute).toMatchObject({ limit: 60, left: 0 });
-    expect(answer.body).toMatchObject({ error: { type: 'rate_limit_exceeded', code: 'per_minute', retry_after: minute.resetsInS } });
+    expect(answer.body).toMatchObject({
+      error: { type: 'rate_limit_exceeded', code: 'per_minute', retry_after: minute.resetsInS },
+    });
     expect(answer.headers.get('retry-after')).toBe(String(minute.resetsInS));
     expect(answer.headers.get('x-ratelimit-remaining')).toBe('0');
   }
   const told = await toldOf(await accountOf(caller), 'rate_limit.exceeded');
-  expect(told).toMatchObject([{ severity: 'warning', actor: { type: 'agent' }, details: { window: 'minute', limit: 60 } }]);
+  expect(told).toMatchObject([
+    { severity: 'warning', actor: { type: 'agent' }, details: { window: 'minute', limit: 60 } },
+  ]);
 
   // A minute later the minute begins anew; the day goes on, unless that minute was its last.
   await clock.stop('61 s');
@@ -70,7 +96,9 @@ test('of a hundred parallel requests sixty pass, and the rest are told when to c
 
 test('the day has a limit of its own, which refused calls do not use up', async () => {
   const caller = await Caller.register(house.root);
-  await owner.query('update auth.accounts set requests_per_day = 5, requests_per_minute = 1000 where account_id = $1', [await accountOf(caller)]);
+  await owner.query('update auth.accounts set requests_per_day = 5, requests_per_minute = 1000 where account_id = $1', [
+    await accountOf(caller),
+  ]);
   const answers = await Promise.all(Array.from({ length: 8 }, () => caller.get('/agents/me')));
   expect(answers.filter(({ status }) => status !== 429)).toHaveLength(5);
   const refused = answers.find(({ status }) => status === 429)!;
@@ -82,10 +110,14 @@ test('the day has a limit of its own, which refused calls do not use up', async 
 
 test('a profile tells what its account is held to: agreed numbers, else those of the plan, else those of the tier', async () => {
   const caller = await Caller.register(house.root);
-  const agree = async (columns: string) => owner.query(`update auth.accounts set ${columns} where account_id = $1`, [await accountOf(caller)]);
+  const agree = async (columns: string) =>
+    owner.query(`update auth.accounts set ${columns} where account_id = $1`, [await accountOf(caller)]);
   const told = async () => {
     const profile = await caller.get('/agents/me');
-    const { requests_per_minute: perMinute, daily_limit: perDay } = profile.body['rate_limits'] as unknown as { requests_per_minute: number; daily_limit: number | null };
+    const { requests_per_minute: perMinute, daily_limit: perDay } = profile.body['rate_limits'] as unknown as {
+      requests_per_minute: number;
+      daily_limit: number | null;
+    };
     // What is told is what is counted by.
     expect(windowOf(profile, 'minute')!.limit).toBe(perMinute);
     expect(windowOf(profile, 'day')?.limit ?? null).toBe(perDay);
@@ -102,7 +134,13 @@ test('a profile tells what its account is held to: agreed numbers, else those of
 
 test('every answer to a known caller carries the windows, whatever it is', async () => {
   const caller = await Caller.register(house.root);
-  const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n' } });
+  const source = await caller.post('/data-sources/connect', {
+    type: 'csv_upload',
+    credentials: {
+      content:
+        'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n',
+    },
+  });
   const id = String(source.body['data_source_id']);
   const analysis = await caller.post('/attribution', { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'] });
   const attribution = String(analysis.body['id']);
@@ -115,18 +153,31 @@ test('every answer to a known caller carries the windows, whatever it is', async
     201: source,
     200: analysis,
     202: await caller.post(`/data-sources/${id}/sync`, {}),
-    304: await opened(`/attribution/${attribution}`, { 'if-none-match': (await caller.get(`/attribution/${attribution}`)).headers.get('etag')! }),
-    'events': await opened(`/attribution/${attribution}/stream`),
-    'file': await opened(`/attribution/${attribution}/export?format=csv`),
+    304: await opened(`/attribution/${attribution}`, {
+      'if-none-match': (await caller.get(`/attribution/${attribution}`)).headers.get('etag')!,
+    }),
+    events: await opened(`/attribution/${attribution}/stream`),
+    file: await opened(`/attribution/${attribution}/export?format=csv`),
     'missing nonce': await caller.post('/attribution', {}, { 'x-nonce': '' }),
     'invalid body': await caller.post('/attribution', {}),
     'unknown workspace': await caller.get('/agents/me', { 'svc-workspace': DEEP_ID }),
-    'unknown workspace in the graph': await fetch(`${house.root}/graphql`, { method: 'POST', headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', 'svc-workspace': DEEP_ID }, body: '{"query":"{ me { id } }"}' }),
+    'unknown workspace in the graph': await fetch(`${house.root}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', 'svc-workspace': DEEP_ID },
+      body: '{"query":"{ me { id } }"}',
+    }),
     'unknown id': await caller.get(`/attribution/${DEEP_ID}`),
     204: await caller.delete(`/data-sources/${id}`),
   };
-  for (const [what, answer] of Object.entries(answers)) expect({ what, minute: windowOf(answer, 'minute')?.limit, legacy: answer.headers.get('x-ratelimit-limit') }).toEqual({ what, minute: 60, legacy: '60' });
-  expect(Object.values(answers).map(({ status }) => status)).toEqual(expect.arrayContaining([200, 201, 202, 204, 304, 400, 404, 422]));
+  for (const [what, answer] of Object.entries(answers))
+    expect({
+      what,
+      minute: windowOf(answer, 'minute')?.limit,
+      legacy: answer.headers.get('x-ratelimit-limit'),
+    }).toEqual({ what, minute: 60, legacy: '60' });
+  expect(Object.values(answers).map(({ status }) => status)).toEqual(
+    expect.arrayContaining([200, 201, 202, 204, 304, 400, 404, 422]),
+  );
 });
 
 test('the health report costs nothing, and a 429 leaves its nonce unused', async () => {
@@ -143,22 +194,48 @@ test('the health report costs nothing, and a 429 leaves its nonce unused', async
 describe('the graph', () => {
   test('counts in the same windows, over HTTP and for each operation of a socket', async () => {
     const caller = await Caller.register(house.root);
-    const say = () => fetch(`${house.root}/graphql`, { method: 'POST', headers: { authorization: `Bearer ${caller.key!}`, 'content-type': 'application/json', accept: 'application/graphql-response+json' }, body: '{"query":"{ me { id } }"}' });
+    const say = () =>
+      fetch(`${house.root}/graphql`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${caller.key!}`,
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json',
+        },
+        body: '{"query":"{ me { id } }"}',
+      });
     expect(windowOf(await say(), 'minute')!.left).toBe(59);
-    const socket = createClient({ url: `${house.root.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, connectionParams: { authorization: `Bearer ${caller.key!}` }, lazy: false, retryAttempts: 0 });
-    expect(await socket.iterate({ query: '{ me { id } }' }).next()).toMatchObject({ value: { data: { me: { id: expect.stringMatching(/^agent_/) } } } });
+    const socket = createClient({
+      url: `${house.root.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: `Bearer ${caller.key!}` },
+      lazy: false,
+      retryAttempts: 0,
+    });
+    expect(await socket.iterate({ query: '{ me { id } }' }).next()).toMatchObject({
+      value: { data: { me: { id: expect.stringMatching(/^agent_/) } } },
+    });
     // The handshake and the operation.
     expect(windowOf(await say(), 'minute')!.left).toBe(56);
     await useUp(caller, 56);
     const refused = await say();
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(windowOf(refused, 'minute')!.resetsInS)]);
-    expect(await refused.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED', retry_after: windowOf(refused, 'minute')!.resetsInS } }] });
-    await expect(socket.iterate({ query: '{ me { id } }' }).next()).rejects.toMatchObject([{ extensions: { code: 'RATE_LIMIT_EXCEEDED', retry_after: expect.any(Number) } }]);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      429,
+      String(windowOf(refused, 'minute')!.resetsInS),
+    ]);
+    expect(await refused.json()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED', retry_after: windowOf(refused, 'minute')!.resetsInS } }],
+    });
+    await expect(socket.iterate({ query: '{ me { id } }' }).next()).rejects.toMatchObject([
+      { extensions: { code: 'RATE_LIMIT_EXCEEDED', retry_after: expect.any(Number) } },
+    ]);
     await socket.dispose();
 
     const late = new WebSocket(`${house.root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     const closed = new Promise<number>((resolve) => late.once('close', resolve));
-    late.once('open', () => late.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${caller.key!}` } })));
+    late.once('open', () =>
+      late.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${caller.key!}` } })),
+    );
     expect(await closed).toBe(4429);
   });
 });
@@ -166,8 +243,14 @@ describe('the graph', () => {
 test('keys of one account share its windows, and its sandbox has windows of its own', async () => {
   const caller = await Caller.register(house.root);
   const accountId = await accountOf(caller);
-  const issue = (kind: 'svc_live_sk' | 'svc_test_sk') => house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind, bond: UNBOUND }));
-  const [live, test] = [new Caller(house.root, await issue('svc_live_sk')), new Caller(house.root, await issue('svc_test_sk'))];
+  const issue = (kind: 'svc_live_sk' | 'svc_test_sk') =>
+    house.backing.database.asTenant(accountId, (em) =>
+      house.keys.issue(em, { accountId: accountId as never, agentId: null, kind, bond: UNBOUND }),
+    );
+  const [live, test] = [
+    new Caller(house.root, await issue('svc_live_sk')),
+    new Caller(house.root, await issue('svc_test_sk')),
+  ];
   await caller.get('/agents/me');
   expect(windowOf(await live.get('/attribution'), 'minute')).toMatchObject({ limit: 60, left: 58 });
   const sandbox = await test.get('/attribution');
@@ -183,8 +266,16 @@ test('an address registers so many agents a minute, over REST and the graph toge
   const graphql = (count: number) =>
     fetch(`${house.root}/graphql`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json', 'x-nonce': crypto.randomUUID() },
-      body: JSON.stringify({ query: `mutation { ...R } fragment R on Mutation { ${Array.from({ length: count }, (_, index) => `r${index}: registerAgent(input: {name: "x"}) { apiKey }`).join(' ')} }` }),
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+        'x-nonce': crypto.randomUUID(),
+      },
+      body: JSON.stringify({
+        query:
+          `mutation { ...R } fragment R on Mutation { ` +
+          `${Array.from({ length: count }, (_, index) => `r${index}: registerAgent(input: {name: "x"}) { apiKey }`).join(' ')} }`,
+      }),
     });
   const through = await graphql(10);
   expect([through.status, windowOf(through, 'minute')!.left]).toEqual([200, 29]);

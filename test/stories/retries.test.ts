@@ -6,7 +6,8 @@ import { Client } from 'pg';
 import { Caller, LAYOUTS, openHouse, type Answer, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
 
-const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+const ROWS =
+  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RUN = { date_range: ['2026-01-01', '2026-01-31'], model: 'markov' };
 let keys = 0;
 const freshKey = () => `retry-${(keys += 1)} ${randomUUID()}`;
@@ -21,10 +22,15 @@ function ask(url: string, body: string, headers: Record<string, string>): Client
 
 /** Events of a whole stream. */
 const eventsOf = (text: string) =>
-  text.split('\n\n').filter((block) => block.includes('event: ')).map((block) => {
-    const lines = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
-    return { id: lines['id'], event: lines['event'], data: lines['data'] };
-  });
+  text
+    .split('\n\n')
+    .filter((block) => block.includes('event: '))
+    .map((block) => {
+      const lines = Object.fromEntries(
+        block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+      );
+      return { id: lines['id'], event: lines['event'], data: lines['data'] };
+    });
 
 describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
   let house: House;
@@ -44,14 +50,32 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
 
   const keyed = (key: string, more: Record<string, string> = {}) => ({ 'svc-idempotency-key': key, ...more });
   /** Status, bytes and the headers that matter, so that replays can be held against them. */
-  const exchange = async (method: string, path: string, body: BodyInit | undefined, headers: Record<string, string>, by = caller) => {
+  const exchange = async (
+    method: string,
+    path: string,
+    body: BodyInit | undefined,
+    headers: Record<string, string>,
+    by = caller,
+  ) => {
     const response = await by.open(method, path, body, headers);
-    return { status: response.status, text: await response.text(), replayed: response.headers.get('svc-idempotent-replayed'), location: response.headers.get('location'), requestId: response.headers.get('x-request-id') };
+    return {
+      status: response.status,
+      text: await response.text(),
+      replayed: response.headers.get('svc-idempotent-replayed'),
+      location: response.headers.get('location'),
+      requestId: response.headers.get('x-request-id'),
+    };
   };
   /** What a crash between the commit and the answer leaves behind. */
-  const forgetAnswers = () => owner.query(`update idempotency.claims set answer = null, lease_until = now() - interval '1 second'`);
+  const forgetAnswers = () =>
+    owner.query(`update idempotency.claims set answer = null, lease_until = now() - interval '1 second'`);
   const sources = async () => Number(((await caller.get('/data-sources')).body['meta'] as Answer['body'])['total']);
-  const connect = async (): Promise<string> => String((await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } })).body['data_source_id']);
+  const connect = async (): Promise<string> =>
+    String(
+      (await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } })).body[
+        'data_source_id'
+      ],
+    );
   const json = { 'content-type': 'application/json' };
 
   test('a registration answers with the same key, which is nowhere to be read', async () => {
@@ -69,7 +93,10 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
     const recalled = await exchange('POST', '/agents/register', body, keyed(key, json), stranger);
     expect(recalled.status).toBe(201);
     expect((JSON.parse(recalled.text) as Answer['body'])['api_key']).toBe(apiKey);
-    const { rows } = await owner.query<{ stored: string }>(`select string_agg(encode(coalesce(effect, '') || coalesce(answer, '') || id || fingerprint, 'escape'), '') as stored from idempotency.claims`);
+    const { rows } = await owner.query<{ stored: string }>(
+      `select string_agg(encode(coalesce(effect, '') || coalesce(answer, '') || id || fingerprint, 'escape'), '') as ` +
+        `stored from idempotency.claims`,
+    );
     expect(rows[0]!.stored).not.toContain(apiKey.slice(-24));
     expect(rows[0]!.stored).not.toContain(key);
     expect(house.log()).not.toContain(apiKey.slice(-24));
@@ -79,9 +106,12 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
     const body = JSON.stringify({ type: 'csv_upload', credentials: { content: ROWS } });
     const before = await sources();
     const key = freshKey();
-    const [first, ...others] = await Promise.all(Array.from({ length: 10 }, () => exchange('POST', '/data-sources/connect', body, keyed(key, json))));
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 10 }, () => exchange('POST', '/data-sources/connect', body, keyed(key, json))),
+    );
     expect(first!.status).toBe(201);
-    for (const other of others) expect([other.status, other.text, other.location]).toEqual([201, first!.text, first!.location]);
+    for (const other of others)
+      expect([other.status, other.text, other.location]).toEqual([201, first!.text, first!.location]);
     expect([first, ...others].filter((answer) => answer!.replayed === null)).toHaveLength(1);
     // Members in another order make the same request.
     const reordered = JSON.stringify({ credentials: { content: ROWS }, type: 'csv_upload' });
@@ -100,9 +130,19 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
   test('a connection whose rows are refused leaves the key free', async () => {
     const key = freshKey();
     const before = await sources();
-    const refused = await exchange('POST', '/data-sources/connect', JSON.stringify({ type: 'csv_upload', credentials: { content: 'nothing,known\n1,2\n' } }), keyed(key, json));
+    const refused = await exchange(
+      'POST',
+      '/data-sources/connect',
+      JSON.stringify({ type: 'csv_upload', credentials: { content: 'nothing,known\n1,2\n' } }),
+      keyed(key, json),
+    );
     expect(refused.status).toBe(422);
-    const mended = await exchange('POST', '/data-sources/connect', JSON.stringify({ type: 'csv_upload', credentials: { content: ROWS } }), keyed(key, json));
+    const mended = await exchange(
+      'POST',
+      '/data-sources/connect',
+      JSON.stringify({ type: 'csv_upload', credentials: { content: ROWS } }),
+      keyed(key, json),
+    );
     expect([mended.status, mended.replayed]).toEqual([201, null]);
     expect(await sources()).toBe(before + 1);
   });
@@ -117,14 +157,16 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
       await caller.post('/experiments', body, keyed(key)),
       await caller.post('/data-sources/connect', body, keyed(key, { 'svc-api-version': '2025-11-01' })),
     ];
-    for (const other of others) expect([other.status, (other.body['error'] as Answer['body'])['type']]).toEqual([409, 'idempotency_conflict']);
+    for (const other of others)
+      expect([other.status, (other.body['error'] as Answer['body'])['type']]).toEqual([409, 'idempotency_conflict']);
     // Another tenant's keys are its own.
     const neighbour = await Caller.register(house.root);
     expect((await neighbour.post('/data-sources/connect', { ...body, name: 'Other' }, keyed(key))).status).toBe(201);
   });
 
   test('a key that may do less is told no answer of one that may do more', async () => {
-    const narrow = async (body: Record<string, unknown>) => new Caller(house.root, String(((await caller.post('/keys', body)).body['live'] as Answer['body'])['key']));
+    const narrow = async (body: Record<string, unknown>) =>
+      new Caller(house.root, String(((await caller.post('/keys', body)).body['live'] as Answer['body'])['key']));
     const [reader, equal] = [await narrow({ scopes: ['attribution:read'] }), await narrow({})];
     const key = freshKey();
     const pair = await caller.post('/keys', { name: 'ci' }, keyed(key));
@@ -139,10 +181,18 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
     const body = { type: 'csv_upload', credentials: {} };
     const first = await caller.post('/data-sources/connect', body, { 'idempotency-key': key });
     expect((await caller.post('/data-sources/connect', body, keyed(key))).body).toEqual(first.body);
-    expect((await caller.post('/data-sources/connect', body, keyed(key, { 'idempotency-key': key }))).headers.get('svc-idempotent-replayed')).toBe('true');
+    expect(
+      (await caller.post('/data-sources/connect', body, keyed(key, { 'idempotency-key': key }))).headers.get(
+        'svc-idempotent-replayed',
+      ),
+    ).toBe('true');
     for (const headers of [keyed(key, { 'idempotency-key': 'other' }), keyed('x'.repeat(256)), keyed('naïve')]) {
       const refused = await caller.post('/data-sources/connect', body, headers);
-      expect([refused.status, (refused.body['error'] as Answer['body'])['type'], (refused.body['error'] as Answer['body'])['param']]).toEqual([400, 'invalid_request', 'header:SVC-Idempotency-Key']);
+      expect([
+        refused.status,
+        (refused.body['error'] as Answer['body'])['type'],
+        (refused.body['error'] as Answer['body'])['param'],
+      ]).toEqual([400, 'invalid_request', 'header:SVC-Idempotency-Key']);
     }
     const nonce = randomUUID();
     expect((await caller.post('/data-sources/connect', body, keyed(key, { 'x-nonce': nonce }))).status).toBe(201);
@@ -161,7 +211,9 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
 
     const malformed = freshKey();
     expect((await caller.post('/data-sources/connect', { type: 'nothing' }, keyed(malformed))).status).toBe(422);
-    expect((await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }, keyed(malformed))).status).toBe(201);
+    expect(
+      (await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }, keyed(malformed))).status,
+    ).toBe(201);
   });
 
   test('an upload is known by its content, streamed or as a form', async () => {
@@ -181,37 +233,64 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
       const key = freshKey();
       const first = await exchange('POST', path, same(), keyed(key, headers));
       expect([kind, first.status]).toEqual([kind, 202]);
-      expect(await exchange('POST', path, same(), keyed(key, headers))).toMatchObject({ status: 202, text: first.text, replayed: 'true' });
+      expect(await exchange('POST', path, same(), keyed(key, headers))).toMatchObject({
+        status: 202,
+        text: first.text,
+        replayed: 'true',
+      });
       expect((await exchange('POST', path, other(), keyed(key, headers))).text).toContain('idempotency_conflict');
       const { rows: before } = await owner.query('select count(*) from attribution.uploads');
       await forgetAnswers();
       const recalled = await exchange('POST', path, same(), keyed(key, headers));
-      expect(JSON.parse(recalled.text)).toMatchObject({ upload_id: (JSON.parse(first.text) as Answer['body'])['upload_id'] });
+      expect(JSON.parse(recalled.text)).toMatchObject({
+        upload_id: (JSON.parse(first.text) as Answer['body'])['upload_id'],
+      });
       await forgetAnswers();
       expect((await exchange('POST', path, other(), keyed(key, headers))).text).toContain('idempotency_conflict');
       expect((await owner.query('select count(*) from attribution.uploads')).rows).toEqual(before);
     }
     // Written differently, the same rows.
     const key = freshKey();
-    const first = await exchange('POST', path, '[{"user_id":"u9","timestamp":"2026-01-03T00:00:00Z","channel":"email"}]', keyed(key, json));
-    expect(await exchange('POST', path, '[ {"channel":"email","user_id":"u9", "timestamp":"2026-01-03T00:00:00Z"} ]', keyed(key, json))).toMatchObject({ status: 202, text: first.text });
+    const first = await exchange(
+      'POST',
+      path,
+      '[{"user_id":"u9","timestamp":"2026-01-03T00:00:00Z","channel":"email"}]',
+      keyed(key, json),
+    );
+    expect(
+      await exchange(
+        'POST',
+        path,
+        '[ {"channel":"email","user_id":"u9", "timestamp":"2026-01-03T00:00:00Z"} ]',
+        keyed(key, json),
+      ),
+    ).toMatchObject({ status: 202, text: first.text });
   });
 
   test('an analysis runs once, whether its answer was waited for, queued or streamed', async () => {
     const id = await connect();
     const body = JSON.stringify({ ...RUN, data_source_id: id });
-    const runs = async () => Number((await owner.query<{ n: string }>('select count(*) as n from attribution.attributions')).rows[0]!.n);
+    const runs = async () =>
+      Number((await owner.query<{ n: string }>('select count(*) as n from attribution.attributions')).rows[0]!.n);
     const before = await runs();
 
     const waited = freshKey();
     const first = await exchange('POST', '/attribution', body, keyed(waited, json));
     expect([first.status, (JSON.parse(first.text) as Answer['body'])['status']]).toEqual([200, 'completed']);
-    expect(await exchange('POST', '/attribution', body, keyed(waited, json))).toMatchObject({ text: first.text, replayed: 'true' });
+    expect(await exchange('POST', '/attribution', body, keyed(waited, json))).toMatchObject({
+      text: first.text,
+      replayed: 'true',
+    });
 
     // What was answered is what is answered again, though the analysis went on since.
     const queued = freshKey();
     const accepted = await exchange('POST', '/attribution', body, keyed(queued, { ...json, prefer: 'respond-async' }));
-    const acceptedAgain = await exchange('POST', '/attribution', body, keyed(queued, { ...json, prefer: 'respond-async' }));
+    const acceptedAgain = await exchange(
+      'POST',
+      '/attribution',
+      body,
+      keyed(queued, { ...json, prefer: 'respond-async' }),
+    );
     expect(acceptedAgain).toEqual({ ...accepted, replayed: 'true', requestId: acceptedAgain.requestId });
 
     const streamed = freshKey();
@@ -234,7 +313,11 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
     const id = await connect();
     const body = JSON.stringify({ ...RUN, model: 'causal', data_source_id: id });
     const key = freshKey();
-    const leaving = ask(`${house.root}/v1/attribution?stream=true`, body, { authorization: `Bearer ${caller.key}`, 'x-nonce': randomUUID(), ...keyed(key, json) });
+    const leaving = ask(`${house.root}/v1/attribution?stream=true`, body, {
+      authorization: `Bearer ${caller.key}`,
+      'x-nonce': randomUUID(),
+      ...keyed(key, json),
+    });
     await once(leaving, 'response');
     leaving.destroy();
     const again = await exchange('POST', '/attribution?stream=true', body, keyed(key, json));
@@ -251,9 +334,18 @@ test('a client that gave up waiting for an analysis leaves it to its next try', 
     const caller = await Caller.register(house.root);
     const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
     const run = JSON.stringify({ ...RUN, data_source_id: body['data_source_id'] });
-    const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', 'svc-idempotency-key': freshKey(), prefer: 'wait=60' };
+    const headers = {
+      authorization: `Bearer ${caller.key}`,
+      'content-type': 'application/json',
+      'svc-idempotency-key': freshKey(),
+      prefer: 'wait=60',
+    };
     const leaving = ask(`${house.root}/v1/attribution`, run, { ...headers, 'x-nonce': randomUUID() });
-    const claims = async (condition: string) => Number((await owner.query<{ n: string }>(`select count(*) as n from idempotency.claims where ${condition}`)).rows[0]!.n);
+    const claims = async (condition: string) =>
+      Number(
+        (await owner.query<{ n: string }>(`select count(*) as n from idempotency.claims where ${condition}`)).rows[0]!
+          .n,
+      );
     while ((await claims('effect is not null')) === 0) await sleep(10);
     leaving.destroy();
     while ((await claims('answer is null and lease_until <= now()')) === 0) await sleep(10);

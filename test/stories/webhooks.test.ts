@@ -11,7 +11,12 @@ import { storeAccessToken } from '../access-token.ts';
 import { withTestKey } from '../test-key.ts';
 import { answer, failFirst, openReceiver, type Received, type Receiver } from '../webhook-receiver.ts';
 
-const refusal = ({ status, body }: Answer) => [status, body['error']?.['type'], body['error']?.['code'], body['error']?.['param']];
+const refusal = ({ status, body }: Answer) => [
+  status,
+  body['error']?.['type'],
+  body['error']?.['code'],
+  body['error']?.['param'],
+];
 const list = (answered: Answer, member: string) => answered.body[member] as unknown as Json[];
 const UNKNOWN = '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10';
 
@@ -32,30 +37,55 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     await receiver?.close();
   });
 
-  const create = (body: object, by = caller) => by.post('/webhooks', { url: `${receiver.url}/any`, events: ['*'], ...body });
-  const patch = (id: string, body: object) => caller.send('PATCH', `/webhooks/${id}`, JSON.stringify(body), { 'content-type': 'application/json' });
+  const create = (body: object, by = caller) =>
+    by.post('/webhooks', { url: `${receiver.url}/any`, events: ['*'], ...body });
+  const patch = (id: string, body: object) =>
+    caller.send('PATCH', `/webhooks/${id}`, JSON.stringify(body), { 'content-type': 'application/json' });
   /** Something happens, as the transaction of a domain would record it. */
   const happens = (type: EventType, environment: 'live' | 'sandbox' = 'live') =>
     house.backing.database.asTenant(wholeAccount({ ...account, environment }), (em) =>
-      recordEvent(em, house.backing.pubSub, { ...account, environment, type, subject: 'attr_0351EFUQxpVTZ7WdNYMSuY', data: EVENT_CATALOGUE[type].example as never }),
+      recordEvent(em, house.backing.pubSub, {
+        ...account,
+        environment,
+        type,
+        subject: 'attr_0351EFUQxpVTZ7WdNYMSuY',
+        data: EVENT_CATALOGUE[type].example as never,
+      }),
     );
   const at = (path: string) => (received: Received) => received.path === path;
 
   test('the life of a subscription', async () => {
-    const made = await create({ url: `${receiver.url}/life`, events: ['health.alert', 'health.alert'], metadata: { shop: 'spring' } });
+    const made = await create({
+      url: `${receiver.url}/life`,
+      events: ['health.alert', 'health.alert'],
+      metadata: { shop: 'spring' },
+    });
     expect(made.status).toBe(201);
     const { secret, trust: _, ...record } = made.body as unknown as { secret: string; id: string; trust: unknown };
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(made.headers.get('location')).toMatch(new RegExp(`/v1/webhooks/${record.id}$`));
     expect(record).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/), url: `${receiver.url}/life`, events: ['health.alert'], active: true, metadata: { shop: 'spring' }, secret_prefix: `${secret.slice(0, 8)}…`, api_version: '2026-02-01',
-      environment: 'live', created_at: expect.any(String), updated_at: expect.any(String), disabled_reason: null, stats: { delivered: 0, failed: 0, last_success_at: null, last_failure_at: null },
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      url: `${receiver.url}/life`,
+      events: ['health.alert'],
+      active: true,
+      metadata: { shop: 'spring' },
+      secret_prefix: `${secret.slice(0, 8)}…`,
+      api_version: '2026-02-01',
+      environment: 'live',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      disabled_reason: null,
+      stats: { delivered: 0, failed: 0, last_success_at: null, last_failure_at: null },
     });
     const read = await caller.get(`/webhooks/${record.id}`);
     expect(read.body).toEqual({ ...record, trust: expect.anything() });
 
     const off = await patch(record.id, { active: false, metadata: {}, events: ['forecast.ready'] });
-    expect([off.status, off.body]).toEqual([200, expect.objectContaining({ active: false, metadata: {}, events: ['forecast.ready'], disabled_reason: null })]);
+    expect([off.status, off.body]).toEqual([
+      200,
+      expect.objectContaining({ active: false, metadata: {}, events: ['forecast.ready'], disabled_reason: null }),
+    ]);
     expect(off.body).not.toHaveProperty('secret');
     expect(list(await caller.get('/webhooks'), 'webhooks').map(({ id }) => id)).not.toContain(record.id);
     expect(list(await caller.get('/webhooks?active=all'), 'webhooks').map(({ id }) => id)).toContain(record.id);
@@ -64,16 +94,24 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect((await caller.get(`/webhooks/${record.id}`)).status).toBe(404);
     const another = String((await create({})).body['id']);
     const gone = await caller.send('DELETE', `/webhooks/${another}`, undefined, { prefer: 'return=representation' });
-    expect([gone.status, gone.headers.get('preference-applied'), gone.body]).toEqual([200, 'return=representation', { id: another, deleted: true, trust: expect.anything() }]);
+    expect([gone.status, gone.headers.get('preference-applied'), gone.body]).toEqual([
+      200,
+      'return=representation',
+      { id: another, deleted: true, trust: expect.anything() },
+    ]);
   });
 
   test('whoever sends a subscription elsewhere, or signs it, may hear all that it hears', async () => {
     const { body } = await caller.post('/keys', { scopes: ['attribution:read'] });
     const narrow = new Caller(house.root, String(body['live']!['key']));
-    const turn = (id: string, changes: object = {}) => narrow.send('PATCH', `/webhooks/${id}`, JSON.stringify({ url: `${receiver.url}/taken`, ...changes }), { 'content-type': 'application/json' });
+    const turn = (id: string, changes: object = {}) =>
+      narrow.send('PATCH', `/webhooks/${id}`, JSON.stringify({ url: `${receiver.url}/taken`, ...changes }), {
+        'content-type': 'application/json',
+      });
     for (const events of [['*'], ['attribution.completed', 'health.alert']]) {
       const id = String((await create({ events })).body['id']);
-      for (const changes of [{}, { url: undefined, secret: 'known to another' }]) expect(refusal(await turn(id, changes))).toEqual([403, 'insufficient_permissions', 'missing_scope', '/events']);
+      for (const changes of [{}, { url: undefined, secret: 'known to another' }])
+        expect(refusal(await turn(id, changes))).toEqual([403, 'insufficient_permissions', 'missing_scope', '/events']);
       expect((await caller.get(`/webhooks/${id}`)).body['url']).toBe(`${receiver.url}/any`);
       expect((await turn(id, { events: ['attribution.completed'] })).status).toBe(200);
       await caller.delete(`/webhooks/${id}`);
@@ -85,7 +123,10 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     await owner.connect();
     try {
       const token = await storeAccessToken(owner, house.keyPepper, account.accountId, { proof: 'delegated' });
-      const { body } = await create({ url: `${receiver.url}/granted`, events: ['forecast.ready'] }, new Caller(house.root, token));
+      const { body } = await create(
+        { url: `${receiver.url}/granted`, events: ['forecast.ready'] },
+        new Caller(house.root, token),
+      );
       expect(body).toMatchObject({ active: true, disabled_reason: null });
       const shown = async () => (await caller.get(`/webhooks/${String(body['id'])}`)).body;
       await happens('forecast.ready');
@@ -107,7 +148,10 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
       await caller.delete(`/webhooks/${String(control['id'])}`);
       expect(receiver.received.filter(at('/granted'))).toHaveLength(2);
 
-      expect((await patch(String(body['id']), { metadata: { kept: 'yes' } })).body).toMatchObject({ active: true, disabled_reason: null });
+      expect((await patch(String(body['id']), { metadata: { kept: 'yes' } })).body).toMatchObject({
+        active: true,
+        disabled_reason: null,
+      });
       await receiver.until(3, at('/granted'));
       await caller.delete(`/webhooks/${String(body['id'])}`);
     } finally {
@@ -115,43 +159,90 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     }
   }, 60_000);
 
-  test('an event reaches whoever asked for it, signed for a client that knows nothing but the specification, and for a stock library', async () => {
-    const own = 'a secret of my own';
-    const made = await create({ url: `${receiver.url}/signed`, events: ['attribution.completed'], metadata: { region: 'emea' } });
-    await create({ url: `${receiver.url}/signed-own`, secret: own });
-    await create({ url: `${receiver.url}/elsewhere`, events: ['health.alert'] });
-    const event = await happens('attribution.completed');
-    const [received] = await receiver.until(1, at('/signed'));
-    const { headers, body, message } = received!;
-    expect(message).toEqual({
-      id: expect.stringMatching(/^evt_\w{22}$/), type: 'attribution.completed', timestamp: event.occurredAt.toISOString(), api_version: '2026-02-01', environment: 'live', webhook_id: made.body['id'], metadata: { region: 'emea' },
-      data: EVENT_CATALOGUE['attribution.completed'].example,
-    });
-    expect(uuidFromPublicId('evt', message.id)).toBe(event.eventId);
-    expect(headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'svc-webhooks/1.0', 'x-svc-event': 'attribution.completed', 'x-svc-delivery': expect.stringMatching(/^dlv_\w{22}$/), 'x-svc-attempt': '1', 'webhook-id': message.id });
-    expect(headers['x-svc-signature']).toBe(createHmac('sha256', String(made.body['secret'])).update(body).digest('hex'));
-    expect(new Webhook(String(made.body['secret'])).verify(body, headers)).toEqual(message);
-    expect(() => new Webhook(String(made.body['secret'])).verify(body.replace('emea', 'apac'), headers)).toThrow();
+  test(
+    'an event reaches whoever asked for it, signed for a client that knows nothing but the specification, and for ' +
+      'a stock library',
+    async () => {
+      const own = 'a secret of my own';
+      const made = await create({
+        url: `${receiver.url}/signed`,
+        events: ['attribution.completed'],
+        metadata: { region: 'emea' },
+      });
+      await create({ url: `${receiver.url}/signed-own`, secret: own });
+      await create({ url: `${receiver.url}/elsewhere`, events: ['health.alert'] });
+      const event = await happens('attribution.completed');
+      const [received] = await receiver.until(1, at('/signed'));
+      const { headers, body, message } = received!;
+      expect(message).toEqual({
+        id: expect.stringMatching(/^evt_\w{22}$/),
+        type: 'attribution.completed',
+        timestamp: event.occurredAt.toISOString(),
+        api_version: '2026-02-01',
+        environment: 'live',
+        webhook_id: made.body['id'],
+        metadata: { region: 'emea' },
+        data: EVENT_CATALOGUE['attribution.completed'].example,
+      });
+      expect(uuidFromPublicId('evt', message.id)).toBe(event.eventId);
+      expect(headers).toMatchObject({
+        'content-type': 'application/json',
+        'user-agent': 'svc-webhooks/1.0',
+        'x-svc-event': 'attribution.completed',
+        'x-svc-delivery': expect.stringMatching(/^dlv_\w{22}$/),
+        'x-svc-attempt': '1',
+        'webhook-id': message.id,
+      });
+      expect(headers['x-svc-signature']).toBe(
+        createHmac('sha256', String(made.body['secret'])).update(body).digest('hex'),
+      );
+      expect(new Webhook(String(made.body['secret'])).verify(body, headers)).toEqual(message);
+      expect(() => new Webhook(String(made.body['secret'])).verify(body.replace('emea', 'apac'), headers)).toThrow();
 
-    const [ownSigned] = await receiver.until(1, at('/signed-own'));
-    expect(ownSigned!.headers['x-svc-signature']).toBe(createHmac('sha256', own).update(ownSigned!.body).digest('hex'));
-    expect(new Webhook(own, { format: 'raw' }).verify(ownSigned!.body, ownSigned!.headers)).toEqual(ownSigned!.message);
-    expect(receiver.received.filter(at('/elsewhere'))).toEqual([]);
+      const [ownSigned] = await receiver.until(1, at('/signed-own'));
+      expect(ownSigned!.headers['x-svc-signature']).toBe(
+        createHmac('sha256', own).update(ownSigned!.body).digest('hex'),
+      );
+      expect(new Webhook(own, { format: 'raw' }).verify(ownSigned!.body, ownSigned!.headers)).toEqual(
+        ownSigned!.message,
+      );
+      expect(receiver.received.filter(at('/elsewhere'))).toEqual([]);
 
-    const deliveries = await settled(String(made.body['id']));
-    expect(deliveries).toEqual([
-      {
-        id: headers['x-svc-delivery'], event_id: message.id, event_type: 'attribution.completed', attempt: 1, status: 'success', url: `${receiver.url}/signed`, response_status: 200, response_time_ms: expect.any(Number), response_body: 'ok',
-        error: null, scheduled_at: expect.any(String), sent_at: expect.any(String), completed_at: expect.any(String), next_attempt_at: null, test: false,
-        request_headers: expect.objectContaining({ 'X-SVC-Signature': headers['x-svc-signature'], 'webhook-id': message.id }),
-      },
-    ]);
-    expect((await caller.get(`/webhooks/${String(made.body['id'])}`)).body['stats']).toMatchObject({ delivered: 1, failed: 0, last_success_at: expect.any(String) });
-  });
+      const deliveries = await settled(String(made.body['id']));
+      expect(deliveries).toEqual([
+        {
+          id: headers['x-svc-delivery'],
+          event_id: message.id,
+          event_type: 'attribution.completed',
+          attempt: 1,
+          status: 'success',
+          url: `${receiver.url}/signed`,
+          response_status: 200,
+          response_time_ms: expect.any(Number),
+          response_body: 'ok',
+          error: null,
+          scheduled_at: expect.any(String),
+          sent_at: expect.any(String),
+          completed_at: expect.any(String),
+          next_attempt_at: null,
+          test: false,
+          request_headers: expect.objectContaining({
+            'X-SVC-Signature': headers['x-svc-signature'],
+            'webhook-id': message.id,
+          }),
+        },
+      ]);
+      expect((await caller.get(`/webhooks/${String(made.body['id'])}`)).body['stats']).toMatchObject({
+        delivered: 1,
+        failed: 0,
+        last_success_at: expect.any(String),
+      });
+    },
+  );
 
   /** The deliveries of a webhook once none is pending. */
   async function settled(id: string, query = ''): Promise<Json[]> {
-    for (const deadlineMs = performance.now() + 10_000; ; ) {
+    for (const deadlineMs = performance.now() + 10_000; ;) {
       const deliveries = list(await caller.get(`/webhooks/${id}/deliveries${query}`), 'deliveries');
       if (deliveries.length > 0 && deliveries.every(({ status }) => String(status) !== 'pending')) return deliveries;
       if (performance.now() > deadlineMs) throw new Error(`deliveries stay pending: ${JSON.stringify(deliveries)}`);
@@ -167,12 +258,18 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     const [both] = await receiver.until(1, at('/rotated'));
     expect(new Webhook(old).verify(both!.body, both!.headers)).toEqual(both!.message);
     expect(new Webhook('the next secret', { format: 'raw' }).verify(both!.body, both!.headers)).toEqual(both!.message);
-    expect(both!.headers['x-svc-signature']).toBe(createHmac('sha256', 'the next secret').update(both!.body).digest('hex'));
-    await house.backing.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) => em.execute(`update events.webhook_endpoints set replaced_secret_until = now() where id = ?`, [id]));
+    expect(both!.headers['x-svc-signature']).toBe(
+      createHmac('sha256', 'the next secret').update(both!.body).digest('hex'),
+    );
+    await house.backing.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) =>
+      em.execute(`update events.webhook_endpoints set replaced_secret_until = now() where id = ?`, [id]),
+    );
     await happens('journey.milestone');
     const [, later] = await receiver.until(2, at('/rotated'));
     expect(() => new Webhook(old).verify(later!.body, later!.headers)).toThrow();
-    expect(new Webhook('the next secret', { format: 'raw' }).verify(later!.body, later!.headers)).toEqual(later!.message);
+    expect(new Webhook('the next secret', { format: 'raw' }).verify(later!.body, later!.headers)).toEqual(
+      later!.message,
+    );
   });
 
   test('a test is sent at once, marked, and never again', async () => {
@@ -182,16 +279,45 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     const tested = await caller.post(`/webhooks/${id}/test`, {});
     expect([tested.status, tested.body]).toEqual([
       200,
-      { delivered: false, event_type: 'health.recovered', delivery: expect.objectContaining({ status: 'failed', error: 'http_error', response_status: 503, response_body: 'not today', next_attempt_at: null, test: true, attempt: 1 }), trust: expect.anything() },
+      {
+        delivered: false,
+        event_type: 'health.recovered',
+        delivery: expect.objectContaining({
+          status: 'failed',
+          error: 'http_error',
+          response_status: 503,
+          response_body: 'not today',
+          next_attempt_at: null,
+          test: true,
+          attempt: 1,
+        }),
+        trust: expect.anything(),
+      },
     ]);
     receiver.behave('/tested', answer(204));
     const again = await caller.post(`/webhooks/${id}/test`, { event_type: 'commission.paid' });
-    expect(again.body).toMatchObject({ delivered: true, event_type: 'commission.paid', delivery: { status: 'success', response_body: '' } });
+    expect(again.body).toMatchObject({
+      delivered: true,
+      event_type: 'commission.paid',
+      delivery: { status: 'success', response_body: '' },
+    });
     const [first, second] = receiver.received.filter(at('/tested'));
-    expect([first!.message['test'], first!.message['data']]).toEqual([true, EVENT_CATALOGUE['health.recovered'].example]);
+    expect([first!.message['test'], first!.message['data']]).toEqual([
+      true,
+      EVENT_CATALOGUE['health.recovered'].example,
+    ]);
     expect(new Webhook(String(made.body['secret'])).verify(second!.body, second!.headers)).toEqual(second!.message);
-    expect((await caller.get(`/webhooks/${id}`)).body['stats']).toMatchObject({ delivered: 0, failed: 0, last_failure_at: null });
-    expect(refusal(await caller.post(`/webhooks/${id}/test`, { event_type: 'shop.burnt' }))).toEqual([422, 'validation_error', 'invalid_value', '/event_type']);
+    expect((await caller.get(`/webhooks/${id}`)).body['stats']).toMatchObject({
+      delivered: 0,
+      failed: 0,
+      last_failure_at: null,
+    });
+    expect(refusal(await caller.post(`/webhooks/${id}/test`, { event_type: 'shop.burnt' }))).toEqual([
+      422,
+      'validation_error',
+      'invalid_value',
+      '/event_type',
+    ]);
     expect((await caller.post(`/webhooks/${UNKNOWN}/test`, {})).status).toBe(404);
   });
 
@@ -203,39 +329,92 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     await receiver.until(2, at('/again'));
     const [newest, oldest] = await settled(id);
     expect([newest!['event_type'], oldest!['event_type']]).toEqual(['campaign.anomaly', 'forecast.ready']);
-    expect(list(await caller.get(`/webhooks/${id}/deliveries?event_type=forecast.ready&status=success`), 'deliveries')).toEqual([oldest]);
+    expect(
+      list(await caller.get(`/webhooks/${id}/deliveries?event_type=forecast.ready&status=success`), 'deliveries'),
+    ).toEqual([oldest]);
     expect(list(await caller.get(`/webhooks/${id}/deliveries?status=failed`), 'deliveries')).toEqual([]);
-    expect((await caller.get(`/webhooks/${id}/deliveries?limit=1`)).body['meta']).toEqual({ page: 1, per_page: 1, total: 2, total_pages: 2 });
-    for (const query of ['limit=101', 'limit=0', 'status=lost', 'event_type=nonsense']) expect((await caller.get(`/webhooks/${id}/deliveries?${query}`)).status).toBe(422);
+    expect((await caller.get(`/webhooks/${id}/deliveries?limit=1`)).body['meta']).toEqual({
+      page: 1,
+      per_page: 1,
+      total: 2,
+      total_pages: 2,
+    });
+    for (const query of ['limit=101', 'limit=0', 'status=lost', 'event_type=nonsense'])
+      expect((await caller.get(`/webhooks/${id}/deliveries?${query}`)).status).toBe(422);
 
     const redelivery = await caller.post(`/webhooks/${id}/deliveries/${String(oldest!['id'])}/redeliver`, undefined);
-    expect([redelivery.status, redelivery.body['delivery']]).toEqual([202, expect.objectContaining({ event_id: oldest!['event_id'], attempt: 1, status: 'pending' })]);
+    expect([redelivery.status, redelivery.body['delivery']]).toEqual([
+      202,
+      expect.objectContaining({ event_id: oldest!['event_id'], attempt: 1, status: 'pending' }),
+    ]);
     const repeats = await receiver.until(3, at('/again'));
     expect(repeats[2]!.message.id).toBe(String(oldest!['event_id']));
     expect(repeats[2]!.headers['x-svc-delivery']).toBe(String(redelivery.body['delivery']!['id']));
-    expect(refusal(await caller.post(`/webhooks/${id}/deliveries/dlv_0351EFUQxpVTZ7WdNYMSuY/redeliver`, undefined))[0]).toBe(404);
+    expect(
+      refusal(await caller.post(`/webhooks/${id}/deliveries/dlv_0351EFUQxpVTZ7WdNYMSuY/redeliver`, undefined))[0],
+    ).toBe(404);
     await settled(id);
     await patch(id, { active: false });
-    expect(refusal(await caller.post(`/webhooks/${id}/deliveries/${String(oldest!['id'])}/redeliver`, undefined)).slice(0, 3)).toEqual([409, 'conflict', 'webhook_inactive']);
+    expect(
+      refusal(await caller.post(`/webhooks/${id}/deliveries/${String(oldest!['id'])}/redeliver`, undefined)).slice(
+        0,
+        3,
+      ),
+    ).toEqual([409, 'conflict', 'webhook_inactive']);
   });
 
   test('what is wrong with a body is answered with 400 at creation, and with 422 at a change', async () => {
     const long = 'x'.repeat(501);
     const wrong: readonly (readonly [object, string])[] = [
-      [{ url: 'nonsense' }, '/url'], [{ url: 'ftp://hooks.example/' }, '/url'], [{ url: `https://hooks.example/${'x'.repeat(2048)}` }, '/url'], [{ url: 'https://user:pass@hooks.example/' }, '/url'], [{ url: 'https://nowhere.invalid/' }, '/url'],
-      [{ events: [] }, '/events'], [{ events: ['shop.burnt'] }, '/events/0'], [{ events: ['*', 'health.alert'] }, '/events'], [{ events: 'health.alert' }, '/events'],
-      [{ metadata: { a: long } }, '/metadata/a'], [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, 'v'])) }, '/metadata'], [{ metadata: { a: 1 } }, '/metadata/a'],
-      [{ secret: 'short' }, '/secret'], [{ secret: 'whsec_no base64!' }, '/secret'],
+      [{ url: 'nonsense' }, '/url'],
+      [{ url: 'ftp://hooks.example/' }, '/url'],
+      [{ url: `https://hooks.example/${'x'.repeat(2048)}` }, '/url'],
+      [{ url: 'https://user:pass@hooks.example/' }, '/url'],
+      [{ url: 'https://nowhere.invalid/' }, '/url'],
+      [{ events: [] }, '/events'],
+      [{ events: ['shop.burnt'] }, '/events/0'],
+      [{ events: ['*', 'health.alert'] }, '/events'],
+      [{ events: 'health.alert' }, '/events'],
+      [{ metadata: { a: long } }, '/metadata/a'],
+      [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, 'v'])) }, '/metadata'],
+      [{ metadata: { a: 1 } }, '/metadata/a'],
+      [{ secret: 'short' }, '/secret'],
+      [{ secret: 'whsec_no base64!' }, '/secret'],
     ];
     const id = String((await create({})).body['id']);
     for (const [body, param] of wrong) {
       const [created, changed] = [await create(body), await patch(id, body)];
-      expect([body, refusal(created)[0], refusal(created)[1], refusal(created)[3]]).toEqual([body, 400, 'validation_error', param]);
-      expect([body, refusal(changed)[0], refusal(changed)[1], refusal(changed)[3]]).toEqual([body, 422, 'validation_error', param]);
+      expect([body, refusal(created)[0], refusal(created)[1], refusal(created)[3]]).toEqual([
+        body,
+        400,
+        'validation_error',
+        param,
+      ]);
+      expect([body, refusal(changed)[0], refusal(changed)[1], refusal(changed)[3]]).toEqual([
+        body,
+        422,
+        'validation_error',
+        param,
+      ]);
     }
     expect((await caller.post('/webhooks', { events: ['*'] })).status).toBe(400);
-    for (const [method, path] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['GET', '/deliveries']] as const) {
-      for (const unknown of [UNKNOWN, 'nonsense']) expect((await caller.send(method, `/webhooks/${unknown}${path}`, method === 'PATCH' ? '{}' : undefined, method === 'PATCH' ? { 'content-type': 'application/json' } : {})).status).toBe(404);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['GET', '/deliveries'],
+    ] as const) {
+      for (const unknown of [UNKNOWN, 'nonsense'])
+        expect(
+          (
+            await caller.send(
+              method,
+              `/webhooks/${unknown}${path}`,
+              method === 'PATCH' ? '{}' : undefined,
+              method === 'PATCH' ? { 'content-type': 'application/json' } : {},
+            )
+          ).status,
+        ).toBe(404);
     }
     const hoarder = await Caller.register(house.root);
     for (let count = 0; count < 16; count += 1) expect((await create({}, hoarder)).status).toBe(201);
@@ -243,8 +422,23 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   });
 
   test('a key hears of what it may read, and in its own environment', async () => {
-    const narrow = new Caller(house.root, await house.backing.database.asTenant(account.accountId, (em) => house.keys.issue(em, { ...account, agentId: null, kind: 'svc_live_sk', bond: UNBOUND, scopes: ['health:read'] })));
-    expect(refusal(await create({ events: ['health.alert', 'billing.invoice_created'] }, narrow)).slice(0, 3)).toEqual([403, 'insufficient_permissions', 'missing_scope']);
+    const narrow = new Caller(
+      house.root,
+      await house.backing.database.asTenant(account.accountId, (em) =>
+        house.keys.issue(em, {
+          ...account,
+          agentId: null,
+          kind: 'svc_live_sk',
+          bond: UNBOUND,
+          scopes: ['health:read'],
+        }),
+      ),
+    );
+    expect(refusal(await create({ events: ['health.alert', 'billing.invoice_created'] }, narrow)).slice(0, 3)).toEqual([
+      403,
+      'insufficient_permissions',
+      'missing_scope',
+    ]);
     await create({ url: `${receiver.url}/narrow` }, narrow);
     const tester = await withTestKey(house, caller);
     const sandboxed = await create({ url: `${receiver.url}/sandbox` }, tester);
@@ -254,7 +448,10 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     await happens('health.recovered');
     await happens('attribution.updated', 'sandbox');
     await receiver.until(2, at('/narrow'));
-    expect(receiver.received.filter(at('/narrow')).map(({ message }) => message.type)).toEqual(['agent.tier_changed', 'health.recovered']);
+    expect(receiver.received.filter(at('/narrow')).map(({ message }) => message.type)).toEqual([
+      'agent.tier_changed',
+      'health.recovered',
+    ]);
     const [one, ...others] = await receiver.until(1, at('/sandbox'));
     expect([one!.message.type, one!.message['environment'], others]).toEqual(['attribution.updated', 'sandbox', []]);
     expect((await caller.get(`/webhooks/${String(sandboxed.body['id'])}`)).status).toBe(404);
@@ -263,13 +460,23 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   test('a webhook of a workspace hears of that workspace alone, whoever made it', async () => {
     const workspace = String((await caller.post('/workspaces', { name: 'Spring' })).body['workspace_id']);
     const guest = await Caller.register(house.root);
-    await caller.post(`/workspaces/${workspace}/agents`, { agent_id: (await guest.get('/agents/me')).body['agent_id'], role: 'analyst' });
+    await caller.post(`/workspaces/${workspace}/agents`, {
+      agent_id: (await guest.get('/agents/me')).body['agent_id'],
+      role: 'analyst',
+    });
     const inside = await create({ url: `${receiver.url}/workspace` }, guest.in(workspace));
     expect(inside.status).toBe(201);
     const workspaceId = uuidFromPublicId('ws', workspace)!;
     await happens('attribution.completed');
     const event = await house.backing.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) =>
-      recordEvent(em, house.backing.pubSub, { ...account, environment: 'live', type: 'attribution.completed', subject: 'attr_w', workspaceId, data: EVENT_CATALOGUE['attribution.completed'].example }),
+      recordEvent(em, house.backing.pubSub, {
+        ...account,
+        environment: 'live',
+        type: 'attribution.completed',
+        subject: 'attr_w',
+        workspaceId,
+        data: EVENT_CATALOGUE['attribution.completed'].example,
+      }),
     );
     const [heard, ...others] = await receiver.until(1, at('/workspace'));
     expect([uuidFromPublicId('evt', heard!.message.id), others]).toEqual([event.eventId, []]);
@@ -279,13 +486,25 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   });
 
   test('commissions are told to the callback address of an agent, signed with a secret that is shown once', async () => {
-    const registered = await new Caller(house.root, null).post('/agents/register', { name: 'earning-agent', operator_id: `callback-${layout}`, callback_url: `${receiver.url}/callback` });
+    const registered = await new Caller(house.root, null).post('/agents/register', {
+      name: 'earning-agent',
+      operator_id: `callback-${layout}`,
+      callback_url: `${receiver.url}/callback`,
+    });
     expect(registered.status).toBe(201);
     const secret = String(registered.body['callback_secret']);
     const agent = new Caller(house.root, String(registered.body['api_key']));
     const { accountId } = (await house.keys.find(agent.key!))[0]!;
     const earns = (type: EventType) =>
-      house.backing.database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) => recordEvent(em, house.backing.pubSub, { accountId, environment: 'live', type, subject: 'com_x', data: EVENT_CATALOGUE[type].example as never }));
+      house.backing.database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) =>
+        recordEvent(em, house.backing.pubSub, {
+          accountId,
+          environment: 'live',
+          type,
+          subject: 'com_x',
+          data: EVENT_CATALOGUE[type].example as never,
+        }),
+      );
     await earns('health.alert');
     await earns('commission.earned');
     const [told, ...others] = await receiver.until(1, at('/callback'));
@@ -293,7 +512,8 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect(told!.headers['x-svc-signature']).toBe(createHmac('sha256', secret).update(told!.body).digest('hex'));
     expect(list(await agent.get('/webhooks?active=all'), 'webhooks')).toEqual([]);
 
-    const change = (body: object) => agent.send('PATCH', '/agents/me', JSON.stringify(body), { 'content-type': 'application/json' });
+    const change = (body: object) =>
+      agent.send('PATCH', '/agents/me', JSON.stringify(body), { 'content-type': 'application/json' });
     const moved = await change({ callback_url: `${receiver.url}/callback-moved` });
     expect(moved.body).not.toHaveProperty('callback_secret');
     await earns('commission.paid');

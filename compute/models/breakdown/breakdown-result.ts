@@ -1,7 +1,13 @@
-/** What journeys and touches say of each segment (a period or a campaign) and channel: segments × K, row-major, money in major units. */
+/**
+ * What journeys and touches say of each segment (a period or a campaign) and channel: segments × K, row-major, money in
+ * major units.
+ */
 export interface SegmentCredits {
   readonly count: number;
-  /** revenue of converting journeys, split equally among their touches; of conversions dated in the period, or touches of the campaign */
+  /**
+   * revenue of converting journeys, split equally among their touches; of conversions dated in the period, or touches
+   * of the campaign
+   */
   readonly linear: Float64Array;
   /** revenue of the conversions whose last touch this was */
   readonly lastClick: Float64Array;

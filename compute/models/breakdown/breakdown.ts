@@ -25,15 +25,21 @@ const noCredits = (count: number, channels: number): SegmentCredits => {
 };
 
 /**
- * Linear and last-click credit and touches per period and per campaign, in one pass over the sorted events. Journeys are cut
- * as the comparison rules cut them: the touches since the user's previous conversion and within the lookback before this one, a
- * click attached to the conversion last. Credit of a journey stands in the period of its conversion, touches in their own.
+ * Linear and last-click credit and touches per period and per campaign, in one pass over the sorted events. Journeys
+ * are cut as the comparison rules cut them: the touches since the user's previous conversion and within the lookback
+ * before this one, a click attached to the conversion last. Credit of a journey stands in the period of its conversion,
+ * touches in their own.
  */
-export function breakDown({ events, options, periods, campaigns }: BreakdownInput, checkpoint: Checkpoint): BreakdownResult | Failure {
+export function breakDown(
+  { events, options, periods, campaigns }: BreakdownInput,
+  checkpoint: Checkpoint,
+): BreakdownResult | Failure {
   const { userStart, timeS, channel, conversion, value } = events;
   const { rangeStartS, rangeEndS, lookbackS } = options;
-  if (campaigns !== null && campaigns.slot.length !== timeS.length) return failure('invalid_input', 'Breakdown: campaigns need one entry per event.');
-  if (periods.ofDay.length * DAY_S < rangeEndS - rangeStartS) return failure('invalid_input', 'Breakdown: periods need one entry per day of the range.');
+  if (campaigns !== null && campaigns.slot.length !== timeS.length)
+    return failure('invalid_input', 'Breakdown: campaigns need one entry per event.');
+  if (periods.ofDay.length * DAY_S < rangeEndS - rangeStartS)
+    return failure('invalid_input', 'Breakdown: periods need one entry per day of the range.');
   const channels = events.channels.length;
   const slot = campaigns?.slot ?? null;
   const byPeriod = noCredits(periods.count, channels);
@@ -76,5 +82,13 @@ export function breakDown({ events, options, periods, campaigns }: BreakdownInpu
       begin = i + 1;
     }
   }
-  return { ok: true, model: 'breakdown', channels: events.channels, periods: byPeriod, campaigns: byCampaign, revenue, unattributedRevenue };
+  return {
+    ok: true,
+    model: 'breakdown',
+    channels: events.channels,
+    periods: byPeriod,
+    campaigns: byCampaign,
+    revenue,
+    unattributedRevenue,
+  };
 }

@@ -20,7 +20,11 @@ export function periodAt({ ofDay }: PeriodTable, rangeStartS: number, timeS: num
 }
 
 /** Every event's period, as the segments that PRAV splits its credit over. */
-export function periodSegments({ timeS }: EventTable, { rangeStartS }: Pick<RunOptions, 'rangeStartS'>, periods: PeriodTable): Segments {
+export function periodSegments(
+  { timeS }: EventTable,
+  { rangeStartS }: Pick<RunOptions, 'rangeStartS'>,
+  periods: PeriodTable,
+): Segments {
   const of = new Uint16Array(timeS.length);
   for (let i = 0; i < timeS.length; i++) of[i] = periodAt(periods, rangeStartS, timeS[i]!);
   return { of, count: periods.count };

@@ -47,24 +47,29 @@ export interface CalibratedBelief {
 const ROUNDING = 1e-12;
 
 /**
- * The part of κ's variance that all channels have in common. The rest is each channel's own: how far unpaid visits and demand go together
- * differs between the people whom different channels reach. Fixed once on simulated worlds that the truth report does not use
- * (docs/decisions/011), by the likelihood of their errors.
+ * The part of κ's variance that all channels have in common. The rest is each channel's own: how far unpaid visits and
+ * demand go together differs between the people whom different channels reach. Fixed once on simulated worlds that the
+ * truth report does not use (docs/decisions/011), by the likelihood of their errors.
  */
 const SHARED_KAPPA = 0.5;
 
-/** The low end as it was before it was cut at 0, which would hide how far the interval reaches: there the side that was not cut speaks for both. */
-const uncutLow = (value: number, low: number, high: number): number => (low > 0 ? low : Math.min(low, 2 * value - high));
+/**
+ * The low end as it was before it was cut at 0, which would hide how far the interval reaches: there the side that was
+ * not cut speaks for both.
+ */
+const uncutLow = (value: number, low: number, high: number): number =>
+  low > 0 ? low : Math.min(low, 2 * value - high);
 
 /** How much of a variance is kept: rounding can leave a hair below 0. */
 const kept = (after: number, before: number): number => (before > 0 ? Math.max(0, after / before) : 1);
 
 /**
- * Updates the credit by experiments, one after the other (Gaussian conditioning, so their order makes no difference). The state is κ and, of every
- * channel, T_c = base_c + slope_c·(κ + η_c) + δ_c, with κ, η_c and δ_c independent: of what κ leaves open, SHARED_KAPPA is common to all
- * channels, and the rest is the channel's own η_c; δ_c is what the interval holds beyond κ (sampling, kernel, halo). Var T_c is
- * ((high − low) / 2z)² whatever the split. A measurement e ± s of channel c moves every state x by Cov(x, T_c) / (Var T_c + s²) · (e − T_c):
- * on T_c itself this is precision weighting, κ moves only as far as its share of Var T_c justifies, and the other channels follow through it.
+ * Updates the credit by experiments, one after the other (Gaussian conditioning, so their order makes no difference).
+ * The state is κ and, of every channel, T_c = base_c + slope_c·(κ + η_c) + δ_c, with κ, η_c and δ_c independent: of
+ * what κ leaves open, SHARED_KAPPA is common to all channels, and the rest is the channel's own η_c; δ_c is what the
+ * interval holds beyond κ (sampling, kernel, halo). Var T_c is ((high − low) / 2z)² whatever the split. A measurement e
+ * ± s of channel c moves every state x by Cov(x, T_c) / (Var T_c + s²) · (e − T_c): on T_c itself this is precision
+ * weighting, κ moves only as far as its share of Var T_c justifies, and the other channels follow through it.
  * Half-widths shrink with the standard deviations, towards symmetry as the experiment takes over.
  */
 export function calibrate(belief: Belief, experiments: readonly Experiment[]): CalibratedBelief {
@@ -81,7 +86,8 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
   });
   const covariance = new Float64Array(side * side);
   for (let c = 0; c < channels; c++) {
-    for (let d = 0; d < channels; d++) covariance[c * side + d] = c === d ? deviation[c]! ** 2 : fromKappa[c]! * fromKappa[d]!;
+    for (let d = 0; d < channels; d++)
+      covariance[c * side + d] = c === d ? deviation[c]! ** 2 : fromKappa[c]! * fromKappa[d]!;
     covariance[c * side + channels] = fromKappa[c]! * kappaDeviation;
     covariance[channels * side + c] = covariance[c * side + channels]!;
   }
@@ -91,10 +97,12 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
   for (const { channel, incrementalRevenue, standardError } of experiments) {
     const column = Float64Array.from({ length: side }, (_, i) => covariance[i * side + channel]!);
     const variance = column[channel]! + standardError ** 2;
-    // A measurement that weighs less than a rounding error says nothing, nor does one of a channel of which all is known.
+    // A measurement that weighs less than a rounding error says nothing, nor does one of a channel of which all is
+    // known.
     if (!(column[channel]! > Number.EPSILON * variance)) continue;
     gains.push({ channel, measured: incrementalRevenue, gain: column.map((part) => part / variance) });
-    for (let i = 0; i < side; i++) for (let j = 0; j < side; j++) covariance[i * side + j]! -= (column[i]! * column[j]!) / variance;
+    for (let i = 0; i < side; i++)
+      for (let j = 0; j < side; j++) covariance[i * side + j]! -= (column[i]! * column[j]!) / variance;
   }
   const updateState = (state: Float64Array): Float64Array => {
     for (const { channel, measured, gain } of gains) {
@@ -113,7 +121,9 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
   };
   return {
     value: updated,
-    low: updated.map((x, c) => Math.max(Math.min(0, low[c]!), uncut[c]! + (x - value[c]!) + narrowed(c, value[c]! - uncut[c]!))),
+    low: updated.map((x, c) =>
+      Math.max(Math.min(0, low[c]!), uncut[c]! + (x - value[c]!) + narrowed(c, value[c]! - uncut[c]!)),
+    ),
     high: updated.map((x, c) => high[c]! + (x - value[c]!) - narrowed(c, high[c]! - value[c]!)),
     variance,
     kappa: kappa === null ? null : Math.max(0, state[channels]!),
@@ -122,8 +132,9 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
 }
 
 /**
- * The credit cut at 0 and fitted into `most`: channels give way to the excess in proportion to the variance that is left to them
- * (Gaussian conditioning on the sum, their covariances left aside), so that one that was measured keeps its place. None falls below 0.
+ * The credit cut at 0 and fitted into `most`: channels give way to the excess in proportion to the variance that is
+ * left to them (Gaussian conditioning on the sum, their covariances left aside), so that one that was measured keeps
+ * its place. None falls below 0.
  */
 export function fitInto(credit: Float64Array, variance: Float64Array, most: number): Float64Array {
   const fitted = credit.map((part) => Math.max(0, part));

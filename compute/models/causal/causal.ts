@@ -21,14 +21,21 @@ const WITNESSES: readonly CausalMember[] = ['markov', 'shapley', 'prav'];
 /** A member that cannot answer is left out; one that was cancelled or broke must not change the answer silently. */
 const TOLERATED: ReadonlySet<FailureCode> = new Set(['insufficient_data', 'too_many_channels']);
 
-const NAMES: Readonly<Record<CausalMember, string>> = { markov: 'Markov', shapley: 'Shapley', dominance: 'Dominance analysis', rwa: 'Relative weights', prav: 'PRAV' };
+const NAMES: Readonly<Record<CausalMember, string>> = {
+  markov: 'Markov',
+  shapley: 'Shapley',
+  dominance: 'Dominance analysis',
+  rwa: 'Relative weights',
+  prav: 'PRAV',
+};
 
 function faultOf({ channels, isBaseline, confidenceLevel, totals, experiments }: CausalInput): string | null {
   if (isBaseline.length !== channels.length) return 'isBaseline needs one entry per channel';
   if (!(confidenceLevel > 0 && confidenceLevel < 1)) return 'confidenceLevel lies between 0 and 1';
   for (const { channel, incrementalRevenue, standardError } of experiments) {
     if (isBaseline[channel] !== 0) return 'an experiment names a channel that is not a paid one';
-    if (!Number.isFinite(incrementalRevenue) || !(standardError > 0 && standardError < Infinity)) return 'an experiment needs a finite effect and a positive standard error';
+    if (!Number.isFinite(incrementalRevenue) || !(standardError > 0 && standardError < Infinity))
+      return 'an experiment needs a finite effect and a positive standard error';
   }
   return Number.isFinite(totals.revenue) && totals.conversions >= 0 ? null : 'the totals are not numbers';
 }
@@ -49,11 +56,18 @@ function sharesByMember({ channels, isBaseline, members }: CausalInput): { full:
 }
 
 /** Rounds a division of `revenueCents` to cents: the last entry is the remainder that no channel gets. */
-function centsOf(values: Float64Array, revenue: number, revenueCents: number): { channels: Float64Array; rest: number } {
+function centsOf(
+  values: Float64Array,
+  revenue: number,
+  revenueCents: number,
+): { channels: Float64Array; rest: number } {
   const parts = new Float64Array(values.length + 1);
   parts.set(values);
   parts[values.length] = revenue - sumOf(values);
-  const cents = largestRemainder(parts.map((part) => part * 100), revenueCents);
+  const cents = largestRemainder(
+    parts.map((part) => part * 100),
+    revenueCents,
+  );
   return { channels: cents.subarray(0, values.length).slice(), rest: cents[values.length]! };
 }
 
@@ -70,21 +84,42 @@ interface Settled {
   readonly kappa: CausalResult['kappa'];
 }
 
-function withExperiments(credit: IncrementalCredit, experiments: readonly Experiment[], { confidenceLevel, mostRevenue, mostConversions, channels }: CreditSetting): Settled {
+function withExperiments(
+  credit: IncrementalCredit,
+  experiments: readonly Experiment[],
+  { confidenceLevel, mostRevenue, mostConversions, channels }: CreditSetting,
+): Settled {
   const point = credit.share.map((part) => part * credit.revenue);
   const estimated = credit.kappa?.value ?? null;
   if (experiments.length === 0) {
     const { revenue: total, conversions, share, low, high, replicates, ends } = credit;
-    return { total, conversions, value: point, share, low, high, replicates, ends, kappa: estimated === null ? null : { estimated, calibrated: estimated } };
+    return {
+      total,
+      conversions,
+      value: point,
+      share,
+      low,
+      high,
+      replicates,
+      ends,
+      kappa: estimated === null ? null : { estimated, calibrated: estimated },
+    };
   }
-  const belief = { value: point, low: credit.low.map((end, c) => Math.min(end, point[c]!)), high: credit.high.map((end, c) => Math.max(end, point[c]!)), kappa: credit.kappa, z: twoSidedZ(confidenceLevel) };
+  const belief = {
+    value: point,
+    low: credit.low.map((end, c) => Math.min(end, point[c]!)),
+    high: credit.high.map((end, c) => Math.max(end, point[c]!)),
+    kappa: credit.kappa,
+    z: twoSidedZ(confidenceLevel),
+  };
   const calibrated = calibrate(belief, experiments);
   const cut = (values: Float64Array): Float64Array => fitInto(values, calibrated.variance, mostRevenue);
   const value = cut(calibrated.value);
   const moved = value.some((amount, c) => amount !== point[c]);
   const total = moved ? sumOf(value) : credit.revenue;
   const replicates = new Float64Array(credit.replicates.length);
-  for (let g = 0; g < credit.groups; g++) replicates.set(cut(calibrated.update(credit.replicates.subarray(g * channels, (g + 1) * channels))), g * channels);
+  for (let g = 0; g < credit.groups; g++)
+    replicates.set(cut(calibrated.update(credit.replicates.subarray(g * channels, (g + 1) * channels))), g * channels);
   const orderValue = credit.conversions > 0 ? credit.revenue / credit.conversions : mostRevenue / mostConversions;
   return {
     total,
@@ -100,23 +135,33 @@ function withExperiments(credit: IncrementalCredit, experiments: readonly Experi
 }
 
 /** Delta_R at the ends of what identification leaves open, and z jackknife errors beyond. */
-function deltaRInterval(replicates: Float64Array, groups: number, ends: readonly Float64Array[], lastClick: Float64Array, { channels, isBaseline, confidenceLevel }: CreditSetting): readonly [low: number, high: number] {
-  const deltas = Float64Array.from({ length: groups }, (_, g) => recovered(replicates.subarray(g * channels, (g + 1) * channels), lastClick, isBaseline));
+function deltaRInterval(
+  replicates: Float64Array,
+  groups: number,
+  ends: readonly Float64Array[],
+  lastClick: Float64Array,
+  { channels, isBaseline, confidenceLevel }: CreditSetting,
+): readonly [low: number, high: number] {
+  const deltas = Float64Array.from({ length: groups }, (_, g) =>
+    recovered(replicates.subarray(g * channels, (g + 1) * channels), lastClick, isBaseline),
+  );
   const reach = twoSidedZ(confidenceLevel) * jackknifeError(deltas, groups);
   const atEnds = ends.map((end) => recovered(end, lastClick, isBaseline));
   return [Math.min(...atEnds) - reach, Math.max(...atEnds) + reach];
 }
 
 /**
- * The causal model: shares of the five members blended by stacked weights, times PRAV's incremental revenue T; what is left
- * of the revenue is baseline. Falls back to prior weights where PRAV could not run. A member that was cancelled, or failed for
- * another reason than its data, is handed on as the failure of the whole.
+ * The causal model: shares of the five members blended by stacked weights, times PRAV's incremental revenue T; what is
+ * left of the revenue is baseline. Falls back to prior weights where PRAV could not run. A member that was cancelled,
+ * or failed for another reason than its data, is handed on as the failure of the whole.
  */
 export function runCausal(input: CausalInput): CausalResult | Failure {
   const fault = faultOf(input);
   if (fault !== null) return failure('invalid_input', `Causal: ${fault}.`);
   const { channels, isBaseline, members, totals } = input;
-  const broken = CAUSAL_MEMBERS.map((member): { readonly ok: true } | Failure => members[member]).find((outcome) => !outcome.ok && !TOLERATED.has(outcome.code));
+  const broken = CAUSAL_MEMBERS.map((member): { readonly ok: true } | Failure => members[member]).find(
+    (outcome) => !outcome.ok && !TOLERATED.has(outcome.code),
+  );
   if (broken?.ok === false) return broken;
   const { full, paid } = sharesByMember(input);
   const setting = {
@@ -130,15 +175,23 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
   let credit: IncrementalCredit;
   if (members.prav.ok) credit = creditByPlacebos(members.prav, aligner(channels, members.prav.channels), paid, setting);
   else {
-    const pathTotals: PathTotals | undefined = [members.markov, members.shapley, members.dominance, members.rwa].find((member) => member.ok)?.totals;
-    if (pathTotals === undefined) return insufficientData(members.markov.ok ? 'No model could run.' : members.markov.message);
+    const pathTotals: PathTotals | undefined = [members.markov, members.shapley, members.dominance, members.rwa].find(
+      (member) => member.ok,
+    )?.totals;
+    if (pathTotals === undefined)
+      return insufficientData(members.markov.ok ? 'No model could run.' : members.markov.message);
     credit = creditByPrior(paid, full, pathTotals, members.markov, channels, members.prav.message, setting);
   }
 
-  const { total, conversions, value, share, low, high, replicates, ends, kappa } = withExperiments(credit, input.experiments, setting);
+  const { total, conversions, value, share, low, high, replicates, ends, kappa } = withExperiments(
+    credit,
+    input.experiments,
+    setting,
+  );
   const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(Math.max(0, end), value[c]!)));
   const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, value[c]!)));
-  // On prior weights T is only known to lie between 0 and the published figure: widths are measured against the middle of that.
+  // On prior weights T is only known to lie between 0 and the published figure: widths are measured against the middle
+  // of that.
   const widthBasis = credit.basis === 'prior' ? total / 2 : total;
   const confidence = value.map((_, c) => {
     const shares = WITNESSES.flatMap((member) => (paid[member] === undefined ? [] : [paid[member][c]!]));
@@ -161,7 +214,8 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     intervalLow,
     intervalHigh,
     confidence,
-    overallConfidence: total > 0 ? value.reduce((sum, amount, c) => sum + amount * confidence[c]!, 0) / sumOf(value) : 0,
+    overallConfidence:
+      total > 0 ? value.reduce((sum, amount, c) => sum + amount * confidence[c]!, 0) / sumOf(value) : 0,
     incrementalRevenue: total,
     incrementalConversions: conversions,
     revenue: totals.revenue,
@@ -170,13 +224,30 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     baselineCents: published.rest,
     revenueCents,
     lastClickCents,
-    deltaR: deltaROf(published.channels, lastClickCents, isBaseline, revenueCents, deltaRInterval(replicates, credit.groups, ends, lastClick, setting)),
+    deltaR: deltaROf(
+      published.channels,
+      lastClickCents,
+      isBaseline,
+      revenueCents,
+      deltaRInterval(replicates, credit.groups, ends, lastClick, setting),
+    ),
     replicates,
     groups: credit.groups,
-    calibrations: input.experiments.map(({ channel, incrementalRevenue, standardError }) => ({ channel, measured: incrementalRevenue, standardError, before: credit.share[channel]! * credit.revenue, after: value[channel]! })),
+    calibrations: input.experiments.map(({ channel, incrementalRevenue, standardError }) => ({
+      channel,
+      measured: incrementalRevenue,
+      standardError,
+      before: credit.share[channel]! * credit.revenue,
+      after: value[channel]!,
+    })),
     kappa,
     warnings: [
-      ...(input.experiments.length === 0 ? [] : [`Calibrated by ${input.experiments.length} ${input.experiments.length === 1 ? 'experiment' : 'experiments'}.`]),
+      ...(input.experiments.length === 0
+        ? []
+        : [
+            `Calibrated by ${input.experiments.length} ` +
+              `${input.experiments.length === 1 ? 'experiment' : 'experiments'}.`,
+          ]),
       ...credit.warnings,
       ...CAUSAL_MEMBERS.flatMap((member) => {
         const outcome = members[member];

@@ -1,5 +1,8 @@
 /** Maps columns of a result's own channel list onto the answer's, by name. Channels a result does not know get 0. */
-export function aligner(target: readonly string[], source: readonly string[]): (values: Float64Array, rows?: number) => Float64Array {
+export function aligner(
+  target: readonly string[],
+  source: readonly string[],
+): (values: Float64Array, rows?: number) => Float64Array {
   const column = new Map(source.map((name, index) => [name, index]));
   const from = target.map((name) => column.get(name) ?? -1);
   return (values, rows = 1) => {

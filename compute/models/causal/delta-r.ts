@@ -1,14 +1,27 @@
 import type { DeltaR } from './causal-result.ts';
 
-/** Revenue in cents that last click hid from the channels it under-credits: credit − last click over the paid channels that earned more than it gave them. */
+/**
+ * Revenue in cents that last click hid from the channels it under-credits: credit − last click over the paid channels
+ * that earned more than it gave them.
+ */
 export function recovered(credit: Float64Array, lastClick: Float64Array, isBaseline: Uint8Array): number {
   let sum = 0;
-  for (let c = 0; c < credit.length; c++) if (isBaseline[c] !== 1 && credit[c]! > 0) sum += Math.max(0, credit[c]! - lastClick[c]!);
+  for (let c = 0; c < credit.length; c++)
+    if (isBaseline[c] !== 1 && credit[c]! > 0) sum += Math.max(0, credit[c]! - lastClick[c]!);
   return sum;
 }
 
-/** Delta_R from the published cents; `low` and `high` (major units) are cut to what the revenue allows and widened to contain it. */
-export function deltaROf(valueCents: Float64Array, lastClickCents: Float64Array, isBaseline: Uint8Array, revenueCents: number, [low, high]: readonly [number, number]): DeltaR {
+/**
+ * Delta_R from the published cents; `low` and `high` (major units) are cut to what the revenue allows and widened to
+ * contain it.
+ */
+export function deltaROf(
+  valueCents: Float64Array,
+  lastClickCents: Float64Array,
+  isBaseline: Uint8Array,
+  revenueCents: number,
+  [low, high]: readonly [number, number],
+): DeltaR {
   const deltaCents = valueCents.map((cents, c) => (isBaseline[c] === 1 ? 0 : cents - lastClickCents[c]!));
   const underCredited = Array.from(deltaCents.keys()).filter((c) => deltaCents[c]! > 0 && valueCents[c]! > 0);
   const sumOver = (cents: Float64Array): number => underCredited.reduce((sum, c) => sum + cents[c]!, 0);

@@ -19,7 +19,10 @@ export interface IncrementalCredit {
   /** per channel, before it is widened to contain the credit */
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** the credit that each delete-a-group jackknife replicate leads to (groups × K, row-major), weights held; no groups without PRAV */
+  /**
+   * the credit that each delete-a-group jackknife replicate leads to (groups × K, row-major), weights held; no groups
+   * without PRAV
+   */
   readonly replicates: Float64Array;
   readonly groups: number;
   /** the credit at the ends of what identification leaves open */
@@ -40,9 +43,19 @@ export interface CreditSetting {
 }
 
 /** T and the intervals from PRAV, weights by stacking on its folds. */
-export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof aligner>, shares: MemberShares, setting: CreditSetting): IncrementalCredit {
+export function creditByPlacebos(
+  prav: PravResult,
+  align: ReturnType<typeof aligner>,
+  shares: MemberShares,
+  setting: CreditSetting,
+): IncrementalCredit {
   const { channels, isBaseline } = setting;
-  const folds = { ...prav.folds, target: align(prav.folds.target, prav.folds.folds), error: align(prav.folds.error, prav.folds.folds), share: align(prav.folds.share, prav.folds.folds) };
+  const folds = {
+    ...prav.folds,
+    target: align(prav.folds.target, prav.folds.folds),
+    error: align(prav.folds.error, prav.folds.folds),
+    share: align(prav.folds.share, prav.folds.folds),
+  };
   const learned = stackedWeights(shares, folds, channels, prav.estimator === 'joint');
   const weights = learned ?? { markov: 0, shapley: 0, dominance: 0, rwa: 0, prav: 1 };
   const revenue = Math.min(prav.total, setting.mostRevenue);
@@ -56,7 +69,8 @@ export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof alig
     return withoutPrav.map((part, c) => (part + weights.prav * share[c]!) * total);
   };
   const replicates = align(prav.replicates, prav.groups);
-  for (let g = 0; g < prav.groups; g++) replicates.set(creditWith(replicates.subarray(g * channels, (g + 1) * channels)), g * channels);
+  for (let g = 0; g < prav.groups; g++)
+    replicates.set(creditWith(replicates.subarray(g * channels, (g + 1) * channels)), g * channels);
   const [atHigh, atLow] = [align(prav.revenueAtKappaHigh), align(prav.revenueAtKappaLow)];
   const reach = prav.kappaRange[1] - prav.kappaRange[0];
   return {
@@ -72,29 +86,57 @@ export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof alig
     ends: [creditWith(atHigh), creditWith(atLow)],
     kappa:
       reach > 0
-        ? { value: prav.kappa, deviation: reach / (2 * twoSidedZ(setting.confidenceLevel)), slope: atHigh.map((revenueThere, c) => (isBaseline[c] === 1 ? 0 : (revenueThere - atLow[c]!) / reach)) }
+        ? {
+            value: prav.kappa,
+            deviation: reach / (2 * twoSidedZ(setting.confidenceLevel)),
+            slope: atHigh.map((revenueThere, c) => (isBaseline[c] === 1 ? 0 : (revenueThere - atLow[c]!) / reach)),
+          }
         : null,
     warnings: [
       ...prav.warnings,
-      ...(prav.total === 0 ? ['No paid channel shows an effect beyond that of unpaid visits: all revenue is baseline.'] : []),
-      ...(learned === null && prav.total > 0 ? ['The held-out folds were too small to learn model weights: PRAV stands alone.'] : []),
+      ...(prav.total === 0
+        ? ['No paid channel shows an effect beyond that of unpaid visits: all revenue is baseline.']
+        : []),
+      ...(learned === null && prav.total > 0
+        ? ['The held-out folds were too small to learn model weights: PRAV stands alone.']
+        : []),
     ],
   };
 }
 
 /**
- * Without placebos: published prior weights, T = the paid share of the path credit. Nothing in such data rules out that a
- * channel caused no sale, nor that it caused all that passed through it: each interval reaches from 0 to the largest credit
- * that any member gives, or to what Markov's chain loses without the channel where that is more.
+ * Without placebos: published prior weights, T = the paid share of the path credit. Nothing in such data rules out that
+ * a channel caused no sale, nor that it caused all that passed through it: each interval reaches from 0 to the largest
+ * credit that any member gives, or to what Markov's chain loses without the channel where that is more.
  */
-export function creditByPrior(shares: MemberShares, fullShares: MemberShares, totals: PathTotals, markov: MarkovResult | Failure, channelNames: readonly string[], reason: string, setting: CreditSetting): IncrementalCredit {
+export function creditByPrior(
+  shares: MemberShares,
+  fullShares: MemberShares,
+  totals: PathTotals,
+  markov: MarkovResult | Failure,
+  channelNames: readonly string[],
+  reason: string,
+  setting: CreditSetting,
+): IncrementalCredit {
   const { channels, isBaseline } = setting;
   const weights = priorWeights(shares);
-  const paid = blend(fullShares, weights, channels).reduce((sum, share, c) => (isBaseline[c] === 1 ? sum : sum + share), 0);
+  const paid = blend(fullShares, weights, channels).reduce(
+    (sum, share, c) => (isBaseline[c] === 1 ? sum : sum + share),
+    0,
+  );
   const revenue = Math.min(Math.max(0, totals.value) * paid, setting.mostRevenue);
   const high = new Float64Array(channels);
-  for (const share of Object.values(fullShares)) share.forEach((part, c) => (high[c] = isBaseline[c] === 1 ? 0 : Math.max(high[c]!, part * Math.max(0, totals.value))));
-  if (markov.ok) aligner(channelNames, markov.channels)(markov.removalEffectValue).forEach((effect, c) => (high[c] = isBaseline[c] === 1 ? 0 : Math.max(high[c]!, effect * Math.max(0, totals.value))));
+  for (const share of Object.values(fullShares))
+    share.forEach(
+      (part, c) => (high[c] = isBaseline[c] === 1 ? 0 : Math.max(high[c]!, part * Math.max(0, totals.value))),
+    );
+  if (markov.ok)
+    aligner(
+      channelNames,
+      markov.channels,
+    )(markov.removalEffectValue).forEach(
+      (effect, c) => (high[c] = isBaseline[c] === 1 ? 0 : Math.max(high[c]!, effect * Math.max(0, totals.value))),
+    );
   return {
     basis: 'prior',
     weights,
@@ -109,8 +151,10 @@ export function creditByPrior(shares: MemberShares, fullShares: MemberShares, to
     kappa: null,
     warnings: [
       `Placebo validation could not run: ${reason}`,
-      'Model weights are the published priors (Markov .45, Shapley .45, dominance .05, relative weights .05), not learned from this data.',
-      'Credit is the paid share of the journeys, which is not corrected for people who would have bought anyway: read it as an upper bound.',
+      'Model weights are the published priors (Markov .45, Shapley .45, dominance .05, relative weights .05), not ' +
+        'learned from this data.',
+      'Credit is the paid share of the journeys, which is not corrected for people who would have bought anyway: ' +
+        'read it as an upper bound.',
     ],
   };
 }

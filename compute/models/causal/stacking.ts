@@ -25,12 +25,18 @@ export function priorWeights(shares: MemberShares): MemberWeights {
 }
 
 /**
- * Stacking (Wolpert 1992; Breiman 1996) on held-out placebo-adjusted lift: weights on the simplex that minimise
- * Σ over folds and channels of ((Σ_m w_m·share_m·T_fold − target) / error)², T_fold = sum of the fold's positive targets.
- * Each member predicts by its shares, PRAV by those learned on the other folds. null where no fold holds a usable target.
- * `cautious`: the mixture must beat PRAV alone by more than one standard error over the folds (Breiman's rule), or PRAV stands alone.
+ * Stacking (Wolpert 1992; Breiman 1996) on held-out placebo-adjusted lift: weights on the simplex that minimise Σ over
+ * folds and channels of ((Σ_m w_m·share_m·T_fold − target) / error)², T_fold = sum of the fold's positive targets. Each
+ * member predicts by its shares, PRAV by those learned on the other folds. null where no fold holds a usable target.
+ * `cautious`: the mixture must beat PRAV alone by more than one standard error over the folds (Breiman's rule), or PRAV
+ * stands alone.
  */
-export function stackedWeights(shares: MemberShares, folds: PravFolds, channels: number, cautious: boolean): MemberWeights | null {
+export function stackedWeights(
+  shares: MemberShares,
+  folds: PravFolds,
+  channels: number,
+  cautious: boolean,
+): MemberWeights | null {
   const members = CAUSAL_MEMBERS.filter((member) => shares[member] !== undefined);
   const size = members.length;
   const predicted = new Float64Array(size);
@@ -47,7 +53,10 @@ export function stackedWeights(shares: MemberShares, folds: PravFolds, channels:
       // No error means no touches here (or a single user's): nothing that could be weighed by its precision.
       if (error === 0 || total === 0) continue;
       usable = true;
-      members.forEach((member, m) => (predicted[m] = ((member === 'prav' ? folds.share[row + c]! : shares[member]![c]!) * total) / error));
+      members.forEach(
+        (member, m) =>
+          (predicted[m] = ((member === 'prav' ? folds.share[row + c]! : shares[member]![c]!) * total) / error),
+      );
       for (let m = 0; m < size; m++) {
         projection[m]! += (predicted[m]! * folds.target[row + c]!) / error;
         for (let n = 0; n < size; n++) gram[m * size + n]! += predicted[m]! * predicted[n]!;

@@ -10,10 +10,14 @@ const USERS_PER_CHECK = 512;
 
 /**
  * The comparison rules on real timestamps. A converting journey is the touches since the user's previous conversion and
- * within the lookback before this one; a click attached to the conversion is its last touch. Only conversions inside the
- * range count, but those outside it cut journeys too.
+ * within the lookback before this one; a click attached to the conversion is its last touch. Only conversions inside
+ * the range count, but those outside it cut journeys too.
  */
-export function compareOnEvents(table: EventTable, { rangeStartS, rangeEndS, lookbackS }: Pick<RunOptions, 'rangeStartS' | 'rangeEndS' | 'lookbackS'>, checkpoint: Checkpoint): ComparisonResult {
+export function compareOnEvents(
+  table: EventTable,
+  { rangeStartS, rangeEndS, lookbackS }: Pick<RunOptions, 'rangeStartS' | 'rangeEndS' | 'lookbackS'>,
+  checkpoint: Checkpoint,
+): ComparisonResult {
   const { userStart, timeS, channel, conversion, value } = table;
   const sums = new RuleSums(table.channels);
   const attributed = { conversions: 0, value: 0 };
@@ -52,5 +56,6 @@ function addDecay(sums: RuleSums, { timeS, channel }: EventTable, begin: number,
   const rate = Math.LN2 / (HALF_LIFE_DAYS * DAY_S);
   let whole = 0;
   for (let i = begin; i < end; i++) whole += Math.exp((timeS[i]! - last) * rate);
-  for (let i = begin; i < end; i++) sums.addDecayed(channel[i]!, Math.exp((timeS[i]! - last) * rate) / whole, 1, earned);
+  for (let i = begin; i < end; i++)
+    sums.addDecayed(channel[i]!, Math.exp((timeS[i]! - last) * rate) / whole, 1, earned);
 }

@@ -5,7 +5,11 @@ import type { ComparisonResult } from './comparison-result.ts';
 import { HALF_LIFE_DAYS, RuleSums } from './rule-sums.ts';
 
 /** The comparison rules on aggregated paths: for time decay one step counts as one day. */
-export function compareOnPaths(table: PathTable, unattributed: { readonly conversions: number; readonly value: number }, checkpoint: Checkpoint): ComparisonResult {
+export function compareOnPaths(
+  table: PathTable,
+  unattributed: { readonly conversions: number; readonly value: number },
+  checkpoint: Checkpoint,
+): ComparisonResult {
   const { offsets, steps, conversions, value } = table;
   const sums = new RuleSums(table.channels);
   const paths = conversions.length;
@@ -21,7 +25,8 @@ export function compareOnPaths(table: PathTable, unattributed: { readonly conver
     sums.addEnds(steps, first, end, conversions[p]!, value[p]!);
     let whole = 0;
     for (let a = end - first - 1; a >= 0; a--) whole += decay[a]!;
-    for (let i = first; i < end; i++) sums.addDecayed(steps[i]!, decay[end - 1 - i]! / whole, conversions[p]!, value[p]!);
+    for (let i = first; i < end; i++)
+      sums.addDecayed(steps[i]!, decay[end - 1 - i]! / whole, conversions[p]!, value[p]!);
   }
   const totals = totalsOf(table);
   return sums.result({ conversions: totals.conversions, value: totals.value }, unattributed);

@@ -9,7 +9,11 @@ interface Credits {
   readonly value: Float64Array;
 }
 
-const withShare = ({ conversions, value }: Credits): RuleCredits => ({ conversions, value, share: sharesOf(value, conversions) });
+const withShare = ({ conversions, value }: Credits): RuleCredits => ({
+  conversions,
+  value,
+  share: sharesOf(value, conversions),
+});
 
 /** Credits of the five rules, summed journey by journey. */
 export class RuleSums {
@@ -22,7 +26,10 @@ export class RuleSums {
 
   constructor(channels: readonly string[]) {
     this.channels = channels;
-    const none = (): Credits => ({ conversions: new Float64Array(channels.length), value: new Float64Array(channels.length) });
+    const none = (): Credits => ({
+      conversions: new Float64Array(channels.length),
+      value: new Float64Array(channels.length),
+    });
     this.last = none();
     this.first = none();
     this.linear = none();

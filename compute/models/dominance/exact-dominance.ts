@@ -19,13 +19,16 @@ const HEIGHT_PER_CHECK = 12;
 /**
  * General dominance (Budescu 1993) = Shapley value of R²(S), over all 2^m subsets.
  *
- * The subsets are the leaves of a binary tree that takes or leaves one channel per level. Taking channel i sweeps it out of
- * the channels still open (one Schur complement), so R²(S ∪ i) = R²(S) + c²/d with d the residual variance of i given S and
- * c its residual covariance with the outcome. Levels near the leaves sweep almost nothing: 2^m · O(1) in all.
- * A channel's weight is Σ over subsets with it of R²·(a + b) − Σ over all subsets of R²·b, with the Shapley coefficients
- * a = 1/(m·C(m−1, s−1)), b = 1/(m·C(m−1, s)); the first sum falls out of the subtree totals.
+ * The subsets are the leaves of a binary tree that takes or leaves one channel per level. Taking channel i sweeps it
+ * out of the channels still open (one Schur complement), so R²(S ∪ i) = R²(S) + c²/d with d the residual variance of i
+ * given S and c its residual covariance with the outcome. Levels near the leaves sweep almost nothing: 2^m · O(1) in
+ * all. A channel's weight is Σ over subsets with it of R²·(a + b) − Σ over all subsets of R²·b, with the Shapley
+ * coefficients a = 1/(m·C(m−1, s−1)), b = 1/(m·C(m−1, s)); the first sum falls out of the subtree totals.
  */
-export function exactDominance({ varying, between, withConversion, withValue }: PresenceCorrelations, checkpoint: Checkpoint): DominanceWeights {
+export function exactDominance(
+  { varying, between, withConversion, withValue }: PresenceCorrelations,
+  checkpoint: Checkpoint,
+): DominanceWeights {
   const m = varying.length;
   const { inside, outside } = shapleyCoefficients(m);
   const levels = Array.from({ length: m + 1 }, () => new Float64Array(m * m));
@@ -41,7 +44,15 @@ export function exactDominance({ varying, between, withConversion, withValue }: 
   let checks = 0;
   const checksInAll = 2 ** Math.max(0, m - HEIGHT_PER_CHECK);
 
-  const walk = (depth: number, taken: number, matrix: Float64Array, c: Float64Array, v: Float64Array, r2c: number, r2v: number): void => {
+  const walk = (
+    depth: number,
+    taken: number,
+    matrix: Float64Array,
+    c: Float64Array,
+    v: Float64Array,
+    r2c: number,
+    r2v: number,
+  ): void => {
     if (depth === m) {
       conversionTotal = r2c * (inside[taken]! + outside[taken]!);
       valueTotal = r2v * (inside[taken]! + outside[taken]!);

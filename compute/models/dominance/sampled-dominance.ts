@@ -24,7 +24,12 @@ function pairsOf({ budget, fewest, most }: Pairs, channels: number): number {
 }
 
 /** Adds each channel's R² gain in this order: a Cholesky factorisation of the permuted correlations, row by row. */
-function addGains({ between, withConversion, withValue }: PresenceCorrelations, order: Int32Array, scratch: Scratch, gains: Gains): void {
+function addGains(
+  { between, withConversion, withValue }: PresenceCorrelations,
+  order: Int32Array,
+  scratch: Scratch,
+  gains: Gains,
+): void {
   const m = order.length;
   const { factor, c, v } = scratch;
   for (let a = 0; a < m; a++) {
@@ -117,14 +122,24 @@ export function sampledDominance(
     conversion.takeHalves(gains.conversion);
     value.takeHalves(gains.value);
   }
-  return { conversion: conversion.mean, value: value.mean, conversionError: conversion.error(), valueError: value.error(), evaluations: 2 * pairs };
+  return {
+    conversion: conversion.mean,
+    value: value.mean,
+    conversionError: conversion.error(),
+    valueError: value.error(),
+    evaluations: 2 * pairs,
+  };
 }
 
 /**
- * Weights of correlations near the given ones: the known weights plus the mean change of R² gains over the same few random
- * orderings (common random numbers; Glasserman 2003, 4.1–4.3).
+ * Weights of correlations near the given ones: the known weights plus the mean change of R² gains over the same few
+ * random orderings (common random numbers; Glasserman 2003, 4.1–4.3).
  */
-export function dominanceNear(correlations: PresenceCorrelations, known: Pick<DominanceWeights, 'conversion' | 'value'>, seed: number): (near: PresenceCorrelations) => Gains {
+export function dominanceNear(
+  correlations: PresenceCorrelations,
+  known: Pick<DominanceWeights, 'conversion' | 'value'>,
+  seed: number,
+): (near: PresenceCorrelations) => Gains {
   const m = correlations.varying.length;
   const pairs = pairsOf(PAIRS_NEAR, m);
   const random = seededRandom(seed);
@@ -137,12 +152,19 @@ export function dominanceNear(correlations: PresenceCorrelations, known: Pick<Do
   const meanGains = (of: PresenceCorrelations): Gains => {
     const gains: Gains = { conversion: new Float64Array(m), value: new Float64Array(m) };
     for (const order of orders) addGains(of, order, scratch, gains);
-    return { conversion: gains.conversion.map((sum) => sum / orders.length), value: gains.value.map((sum) => sum / orders.length) };
+    return {
+      conversion: gains.conversion.map((sum) => sum / orders.length),
+      value: gains.value.map((sum) => sum / orders.length),
+    };
   };
   const before = meanGains(correlations);
   return (near) => {
     const after = meanGains(near);
-    const moved = (from: Float64Array, to: Float64Array, weight: Float64Array): Float64Array => weight.map((each, i) => Math.max(0, each + to[i]! - from[i]!));
-    return { conversion: moved(before.conversion, after.conversion, known.conversion), value: moved(before.value, after.value, known.value) };
+    const moved = (from: Float64Array, to: Float64Array, weight: Float64Array): Float64Array =>
+      weight.map((each, i) => Math.max(0, each + to[i]! - from[i]!));
+    return {
+      conversion: moved(before.conversion, after.conversion, known.conversion),
+      value: moved(before.value, after.value, known.value),
+    };
   };
 }

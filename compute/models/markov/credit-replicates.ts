@@ -22,19 +22,27 @@ export interface Credited {
 }
 
 /**
- * Delete-a-group replicates of Markov credit (groups × K), by the infinitesimal jackknife (Jaeckel 1972; Efron 1982, ch. 6).
+ * Delete-a-group replicates of Markov credit (groups × K), by the infinitesimal jackknife (Jaeckel 1972; Efron 1982,
+ * ch. 6).
  *
  * With channel x removed, a journey that goes through s₁ … s_L and is worth r moves the expected outcome E₋ₓ by
  *   ψₓ = h(s₁) − E₋ₓ + Σ_t ρ(s_t)·(h(s_t+1) − h(s_t)) + ρ(s_L)·(r − h(s_L)),
- * h the expected outcome from a state and ρ the part of its visits that is left, both without x: the derivative of the chain's
- * solution along the journey's own transitions. Removal effects move by (r − E) − ψₓ, and credit with them. Every journey
- * counts as one draw, whatever the order of the chain, so that errors hold also where journeys are no Markov chain. The
- * revenue that is divided varies with how many journeys there are, too, as in the other path models.
+ * h the expected outcome from a state and ρ the part of its visits that is left, both without x: the derivative of the
+ * chain's solution along the journey's own transitions. Removal effects move by (r − E) − ψₓ, and credit with them.
+ * Every journey counts as one draw, whatever the order of the chain, so that errors hold also where journeys are no
+ * Markov chain. The revenue that is divided varies with how many journeys there are, too, as in the other path models.
  *
- * Sums of ψ per random group stand in for as many solutions of the chain. Of very many paths a sample is enough, drawn with
- * probability proportional to their counts, conversions and nulls apart.
+ * Sums of ψ per random group stand in for as many solutions of the chain. Of very many paths a sample is enough, drawn
+ * with probability proportional to their counts, conversions and nulls apart.
  */
-export function creditReplicates(table: PathTable, effects: RemovalEffects, chains: ChainsWithout, credited: Credited, seed: number, checkpoint: Checkpoint): Float64Array {
+export function creditReplicates(
+  table: PathTable,
+  effects: RemovalEffects,
+  chains: ChainsWithout,
+  credited: Credited,
+  seed: number,
+  checkpoint: Checkpoint,
+): Float64Array {
   const { offsets, conversions, nulls, value, valueSquares } = table;
   const { totals } = credited;
   const channels = table.channels.length;
@@ -57,7 +65,8 @@ export function creditReplicates(table: PathTable, effects: RemovalEffects, chai
   let weight = 0;
   const add = (group: number, count: number, worth: number, revenue: number): void => {
     const row = group * width;
-    for (let x = 0; x < channels; x++) moved[row + x]! += weight * (worth * (1 - chains.passage[last + x]!) - count * path[x]!);
+    for (let x = 0; x < channels; x++)
+      moved[row + x]! += weight * (worth * (1 - chains.passage[last + x]!) - count * path[x]!);
     moved[row + channels]! += weight * revenue;
   };
   const addRevenue = (group: number, count: number, revenue: number): void => add(group, count, revenue, revenue);
@@ -78,7 +87,12 @@ export function creditReplicates(table: PathTable, effects: RemovalEffects, chai
     if (weightOfConversions > 0) {
       weight = weightOfConversions;
       const deviation = valueSquares === undefined ? 0 : orderDeviation(converted, value[p]!, valueSquares[p]!);
-      groups.split(weight === 1 ? converted : 1, value[p]! / converted, deviation, byRevenue ? addRevenue : addConversions);
+      groups.split(
+        weight === 1 ? converted : 1,
+        value[p]! / converted,
+        deviation,
+        byRevenue ? addRevenue : addConversions,
+      );
     }
     if (weightOfNulls > 0) {
       weight = weightOfNulls;
@@ -110,7 +124,12 @@ function followPath({ hope, passage }: ChainsWithout, states: Int32Array, count:
 }
 
 /** Credit V·ℓₓ/Σℓ, linear in what deleting a group adds to J·ℓ and to V. */
-function creditsWithout(change: Float64Array, { value, totals }: Credited, lost: Float64Array, journeys: number): Float64Array {
+function creditsWithout(
+  change: Float64Array,
+  { value, totals }: Credited,
+  lost: Float64Array,
+  journeys: number,
+): Float64Array {
   const channels = value.length;
   const all = sumOf(lost);
   const perEffect = totals.value / all / journeys;
@@ -121,7 +140,8 @@ function creditsWithout(change: Float64Array, { value, totals }: Credited, lost:
     for (let x = 0; x < channels; x++) changeOfAll += change[row + x]!;
     for (let x = 0; x < channels; x++) {
       const share = lost[x]! / all;
-      replicates[g * channels + x] = value[x]! + perEffect * (change[row + x]! - share * changeOfAll) + share * change[row + channels]!;
+      replicates[g * channels + x] =
+        value[x]! + perEffect * (change[row + x]! - share * changeOfAll) + share * change[row + channels]!;
     }
   }
   return replicates;

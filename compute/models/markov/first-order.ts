@@ -61,7 +61,9 @@ export function firstOrderEffects(table: PathTable, checkpoint: Checkpoint): Fir
   const flows = sumFlows(table, checkpoint);
   const system = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
-    for (let j = 0; j < size; j++) system[i * size + j] = (i === j ? 1 : 0) - (flows.out[i] === 0 ? 0 : flows.between[i * size + j]! / flows.out[i]!);
+    for (let j = 0; j < size; j++)
+      system[i * size + j] =
+        (i === j ? 1 : 0) - (flows.out[i] === 0 ? 0 : flows.between[i * size + j]! / flows.out[i]!);
   }
   const factored = factorise(system, size, () => checkpoint(0.9));
   if (factored === null) return null;
@@ -107,8 +109,19 @@ export function firstOrderEffects(table: PathTable, checkpoint: Checkpoint): Fir
     lost[x] = through * toConversion[x]!;
     lostValue[x] = through * toValue[x]!;
   }
-  const chainsWithout = (outcome: Outcome): ChainsWithout => removals(fundamental, visits, outcome === 'value' ? toValue : toConversion);
-  return { states, probability, expectedValue, lost, lostValue, iterations: 0, converged: true, statesOf: channelWalk(table), chainsWithout };
+  const chainsWithout = (outcome: Outcome): ChainsWithout =>
+    removals(fundamental, visits, outcome === 'value' ? toValue : toConversion);
+  return {
+    states,
+    probability,
+    expectedValue,
+    lost,
+    lostValue,
+    iterations: 0,
+    converged: true,
+    statesOf: channelWalk(table),
+    chainsWithout,
+  };
 }
 
 /** The same rank-one change for every state: h₋ₓ(i) = h(i) − F_ix·h(x)/F_xx, u₋ₓ(i) = u(i) − u(x)·F_xi/F_xx. */
@@ -122,7 +135,8 @@ function removals(fundamental: Float64Array, visits: Float64Array, outcome: Floa
       if (x === i) continue;
       const returns = fundamental[x * size + x]!;
       hope[i * size + x] = outcome[i]! - (returns === 0 ? 0 : (fundamental[x * size + i]! * outcome[x]!) / returns);
-      passage[i * size + x] = 1 - (returns === 0 ? 0 : (visits[x]! * fundamental[i * size + x]!) / returns / visits[i]!);
+      passage[i * size + x] =
+        1 - (returns === 0 ? 0 : (visits[x]! * fundamental[i * size + x]!) / returns / visits[i]!);
     }
   }
   return { hope, passage };
@@ -131,7 +145,8 @@ function removals(fundamental: Float64Array, visits: Float64Array, outcome: Floa
 function channelWalk({ offsets, steps }: PathTable): RemovalEffects['statesOf'] {
   return (p, into) => {
     let count = 0;
-    for (let i = offsets[p]!; i < offsets[p + 1]!; i++) if (count === 0 || steps[i] !== into[count - 1]) into[count++] = steps[i]!;
+    for (let i = offsets[p]!; i < offsets[p + 1]!; i++)
+      if (count === 0 || steps[i] !== into[count - 1]) into[count++] = steps[i]!;
     return count;
   };
 }

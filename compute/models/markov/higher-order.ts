@@ -33,9 +33,9 @@ function reach(visits: Float64Array, reward: Float64Array): number {
 }
 
 /**
- * Removal effects of a chain of order ≥ 2: expected visits with all states, then once per channel without the states that
- * contain it. One solve serves conversions and revenue, since only the rewards differ. null where that would take too
- * long.
+ * Removal effects of a chain of order ≥ 2: expected visits with all states, then once per channel without the states
+ * that contain it. One solve serves conversions and revenue, since only the rewards differ. null where that would take
+ * too long.
  */
 export function higherOrderEffects(
   table: PathTable,
@@ -75,7 +75,8 @@ export function higherOrderEffects(
     converged &&= without.converged;
     lost[x] = probability - reach(visits, chain.conversion);
     lostValue[x] = expectedValue - reach(visits, chain.value);
-    if (passage !== null) for (let s = 0; s < chain.size; s++) passage[s * channels + x] = all[s] === 0 ? 0 : visits[s]! / all[s]!;
+    if (passage !== null)
+      for (let s = 0; s < chain.size; s++) passage[s * channels + x] = all[s] === 0 ? 0 : visits[s]! / all[s]!;
   }
   return {
     states: chain.size,

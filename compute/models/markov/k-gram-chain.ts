@@ -98,7 +98,11 @@ export function buildKGramChain(table: PathTable, order: number, checkpoint: Che
 }
 
 /** The states of each path, as the chain was built from it; consecutive equal ones once. */
-export function gramWalk({ channels, offsets, steps }: PathTable, order: number, { stateOf }: KGramChain): (p: number, into: Int32Array) => number {
+export function gramWalk(
+  { channels, offsets, steps }: PathTable,
+  order: number,
+  { stateOf }: KGramChain,
+): (p: number, into: Int32Array) => number {
   const base = channels.length + 1;
   const window = base ** (order - 1);
   return (p, into) => {
@@ -148,7 +152,13 @@ export function statesByChannel({ size, code }: KGramChain, channels: number): S
 }
 
 /** Counting sort of the edges by target. */
-function byTarget(size: number, edges: number, sources: Float64Array, targets: Float64Array, probabilityOf: (edge: number) => number): Pick<SparseChain, 'into' | 'from' | 'probability'> {
+function byTarget(
+  size: number,
+  edges: number,
+  sources: Float64Array,
+  targets: Float64Array,
+  probabilityOf: (edge: number) => number,
+): Pick<SparseChain, 'into' | 'from' | 'probability'> {
   const into = new Int32Array(size + 1);
   for (let e = 0; e < edges; e++) into[targets[e]! + 1]!++;
   for (let s = 0; s < size; s++) into[s + 1]! += into[s]!;

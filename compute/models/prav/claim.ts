@@ -6,12 +6,18 @@ const NOTHING_BELOW = 0.5;
 const ALL_FROM = 1;
 
 /**
- * The part, 0 to 1, of the joint estimate's total that is claimed. Where nothing works, what is left of the lifts is the error of κ, which pushes all
- * channels the same way; so a total that κ could make by being off by KAPPA_ERROR of itself is not claimed whole. Noise, which pushes some
- * up and others down, cancels in the total and is the intervals' to tell.
+ * The part, 0 to 1, of the joint estimate's total that is claimed. Where nothing works, what is left of the lifts is
+ * the error of κ, which pushes all channels the same way; so a total that κ could make by being off by KAPPA_ERROR of
+ * itself is not claimed whole. Noise, which pushes some up and others down, cancels in the total and is the intervals'
+ * to tell.
  */
-export function claimedPart({ incrementalRevenue, kappa, pull }: Pick<Estimate, 'incrementalRevenue' | 'kappa' | 'pull'>, revenuePerEffect: Float64Array, isBaseline: Uint8Array): number {
-  const ofPaid = (of: (channel: number) => number): number => isBaseline.reduce((sum, baseline, c) => (baseline === 1 ? sum : sum + of(c)), 0);
+export function claimedPart(
+  { incrementalRevenue, kappa, pull }: Pick<Estimate, 'incrementalRevenue' | 'kappa' | 'pull'>,
+  revenuePerEffect: Float64Array,
+  isBaseline: Uint8Array,
+): number {
+  const ofPaid = (of: (channel: number) => number): number =>
+    isBaseline.reduce((sum, baseline, c) => (baseline === 1 ? sum : sum + of(c)), 0);
   const error = KAPPA_ERROR * ofPaid((c) => kappa * Math.max(0, pull[c]!) * revenuePerEffect[c]!);
   const total = ofPaid((c) => incrementalRevenue[c]!);
   if (total === 0 || error === 0) return 1;

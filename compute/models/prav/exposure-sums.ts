@@ -36,7 +36,9 @@ const SCALARS = 9;
 /** Sums over the exposures of each segment and channel, segments × K, row-major. */
 export type SegmentSums = Omit<ExposureSums, 'scalars'>;
 
-/** Sums per cell of users (cell = hash mod cells), row-major; and per segment of each segmentation that is asked for. */
+/**
+ * Sums per cell of users (cell = hash mod cells), row-major; and per segment of each segmentation that is asked for.
+ */
 export interface CellSums {
   readonly cells: number;
   readonly channels: number;
@@ -58,22 +60,32 @@ export interface Segments {
 const USERS_PER_CHECK = 512;
 
 /** The estimation window ends where its last touches have been followed for the whole horizon. */
-export const estimationEnd = ({ observedUntilS, rangeEndS, horizonS }: RunOptions): number => Math.min(observedUntilS, rangeEndS + horizonS);
+export const estimationEnd = ({ observedUntilS, rangeEndS, horizonS }: RunOptions): number =>
+  Math.min(observedUntilS, rangeEndS + horizonS);
 
 function longestUser(userStart: Uint32Array): number {
   let longest = 0;
-  for (let user = 1; user < userStart.length; user++) longest = Math.max(longest, userStart[user]! - userStart[user - 1]!);
+  for (let user = 1; user < userStart.length; user++)
+    longest = Math.max(longest, userStart[user]! - userStart[user - 1]!);
   return longest;
 }
 
 /** Length of the overlap of [from, to] with [low, high]. */
-const overlap = (from: number, to: number, low: number, high: number): number => Math.max(0, Math.min(to, high) - Math.max(from, low));
+const overlap = (from: number, to: number, low: number, high: number): number =>
+  Math.max(0, Math.min(to, high) - Math.max(from, low));
 
 /**
  * Steps 1 and 2 of PRAV in one pass over the sorted events: for each exposure, the user's conversions in (t, t + H] and
- * unpaid visits in (t + g, t + g + w], by two moving windows; person-time within reach of conversions and visits, exactly.
+ * unpaid visits in (t + g, t + g + w], by two moving windows; person-time within reach of conversions and visits,
+ * exactly.
  */
-export function sumExposures(table: EventTable, options: RunOptions, cells: number, segmentations: readonly Segments[], checkpoint: Checkpoint): CellSums {
+export function sumExposures(
+  table: EventTable,
+  options: RunOptions,
+  cells: number,
+  segmentations: readonly Segments[],
+  checkpoint: Checkpoint,
+): CellSums {
   const { userStart, userHash, timeS, channel, conversion, value } = table;
   const { rangeStartS, rangeEndS, lookbackS, horizonS, gapS, placeboWindowS, isBaseline } = options;
   const channels = table.channels.length;
@@ -85,7 +97,12 @@ export function sumExposures(table: EventTable, options: RunOptions, cells: numb
   const visitsAfter = matrix(cells);
   const touches = matrix(cells);
   const scalars = new Float64Array(cells * SCALARS);
-  const segments = segmentations.map(({ count }) => ({ exposures: matrix(count), conversionsAfter: matrix(count), visitsAfter: matrix(count), touches: matrix(count) }));
+  const segments = segmentations.map(({ count }) => ({
+    exposures: matrix(count),
+    conversionsAfter: matrix(count),
+    visitsAfter: matrix(count),
+    touches: matrix(count),
+  }));
   const longest = longestUser(userStart);
   const conversionTimes = new Float64Array(longest);
   const visitTimes = new Float64Array(longest);
@@ -131,7 +148,8 @@ export function sumExposures(table: EventTable, options: RunOptions, cells: numb
       lastTouch = t;
       if (t <= end && isBaseline[channel[i]!] === 1) {
         visitTimes[visits++] = t;
-        if (atRisk) scalars[scalar + Scalar.visitTime]! += overlap(t - gapS - placeboWindowS, t - gapS, first, lastExposure);
+        if (atRisk)
+          scalars[scalar + Scalar.visitTime]! += overlap(t - gapS - placeboWindowS, t - gapS, first, lastExposure);
       }
     }
 

@@ -9,8 +9,9 @@ const GROUPS_PER_FOLD = 25;
 export const FOLD_CELLS = FOLDS * GROUPS_PER_FOLD;
 
 /**
- * Held-out targets for the causal model's stacking: PRAV's signed revenue on each fold, its grouped jackknife error there,
- * and the shares PRAV learns on the other folds. `estimateOn` numbers FOLD_CELLS cells. `kappa` stands in where a fold's placebos show no pull.
+ * Held-out targets for the causal model's stacking: PRAV's signed revenue on each fold, its grouped jackknife error
+ * there, and the shares PRAV learns on the other folds. `estimateOn` numbers FOLD_CELLS cells. `kappa` stands in where
+ * a fold's placebos show no pull.
  */
 export function estimateFolds(estimateOn: EstimateOn, isBaseline: Uint8Array, kappa: number): PravFolds {
   const channels = isBaseline.length;
@@ -33,7 +34,8 @@ export function estimateFolds(estimateOn: EstimateOn, isBaseline: Uint8Array, ka
       const without = estimateOn((cell) => foldOf(cell) === fold && groupOf(cell) !== group, replicate);
       if (without !== null) replicates.set(without.signedRevenue, group * channels);
     }
-    for (let c = 0; c < channels; c++) error[fold * channels + c] = jackknifeError(replicates, GROUPS_PER_FOLD, c, channels);
+    for (let c = 0; c < channels; c++)
+      error[fold * channels + c] = jackknifeError(replicates, GROUPS_PER_FOLD, c, channels);
   }
   return { folds: FOLDS, target, error, share };
 }

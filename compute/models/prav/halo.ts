@@ -1,15 +1,23 @@
 import type { HazardSums } from './hazard-sums.ts';
 
-/** Visits after a touch must exceed those before it by this many standard errors, and by this part of what they exceed the average by, to count as brought by it. */
+/**
+ * Visits after a touch must exceed those before it by this many standard errors, and by this part of what they exceed
+ * the average by, to count as brought by it.
+ */
 const HALO_ERRORS = 2;
 const HALO_PART = 0.25;
 
 /**
- * Unpaid visits that a touch of each paid channel brings by itself. People in the market visit as often before a touch as after it;
- * a touch can raise only what comes after: halo = visits after − visits before, where the difference is beyond chance
- * (delete-a-group jackknife) and a sizeable part of all excess. 0 otherwise. `sums` has one cell per group.
+ * Unpaid visits that a touch of each paid channel brings by itself. People in the market visit as often before a touch
+ * as after it; a touch can raise only what comes after: halo = visits after − visits before, where the difference is
+ * beyond chance (delete-a-group jackknife) and a sizeable part of all excess. 0 otherwise. `sums` has one cell per
+ * group.
  */
-export function haloOf({ cells, flanked, visitsAfter, visitsBefore, visitCount, userDays }: HazardSums, isBaseline: Uint8Array, placeboWindowDays: number): Float64Array {
+export function haloOf(
+  { cells, flanked, visitsAfter, visitsBefore, visitCount, userDays }: HazardSums,
+  isBaseline: Uint8Array,
+  placeboWindowDays: number,
+): Float64Array {
   const channels = isBaseline.length;
   const total = (rows: Float64Array, c: number, width: number): number => {
     let sum = 0;

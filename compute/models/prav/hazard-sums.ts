@@ -10,9 +10,9 @@ import type { HazardDesign } from './hazard-design.ts';
 const USERS_PER_CHECK = 512;
 
 /**
- * Normal equations of two additive hazards (Aalen 1989; Lin & Ying 1994), per cell of users, row-major: x(t) counts the user's touches
- * whose window holds t, and w(t) is the weight of the moment (hazard-design); `gram` = ∫ w·x·xᵀ dt in days (a pair stands once, in either
- * order), `orders` and `visits` = Σ w·x at conversions and at unpaid visits.
+ * Normal equations of two additive hazards (Aalen 1989; Lin & Ying 1994), per cell of users, row-major: x(t) counts the
+ * user's touches whose window holds t, and w(t) is the weight of the moment (hazard-design); `gram` = ∫ w·x·xᵀ dt in
+ * days (a pair stands once, in either order), `orders` and `visits` = Σ w·x at conversions and at unpaid visits.
  */
 export interface HazardSums {
   readonly cells: number;
@@ -20,7 +20,10 @@ export interface HazardSums {
   readonly gram: Float64Array;
   readonly orders: Float64Array;
   readonly visits: Float64Array;
-  /** cells × channels: touches with a whole placebo window on both sides in sight, and unpaid visits after and before them */
+  /**
+   * cells × channels: touches with a whole placebo window on both sides in sight, and unpaid visits after and before
+   * them
+   */
   readonly flanked: Float64Array;
   readonly visitsAfter: Float64Array;
   readonly visitsBefore: Float64Array;
@@ -33,21 +36,23 @@ export interface HazardSums {
 
 function longestUser(userStart: Uint32Array): number {
   let longest = 0;
-  for (let user = 1; user < userStart.length; user++) longest = Math.max(longest, userStart[user]! - userStart[user - 1]!);
+  for (let user = 1; user < userStart.length; user++)
+    longest = Math.max(longest, userStart[user]! - userStart[user - 1]!);
   return longest;
 }
 
 /** Start of the data: the first event of any user. */
 function earliest({ userStart, timeS }: EventTable): number {
   let start = Infinity;
-  for (let user = 0; user + 1 < userStart.length; user++) if (userStart[user]! < userStart[user + 1]!) start = Math.min(start, timeS[userStart[user]!]!);
+  for (let user = 0; user + 1 < userStart.length; user++)
+    if (userStart[user]! < userStart[user + 1]!) start = Math.min(start, timeS[userStart[user]!]!);
   return start;
 }
 
 /**
- * One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are merged.
- * A pair of columns is added to `gram` when one of the two changes, for all the time since either did: a change costs as
- * much as there are columns at the time, not pairs of them, however many touches of one user overlap.
+ * One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are
+ * merged. A pair of columns is added to `gram` when one of the two changes, for all the time since either did: a change
+ * costs as much as there are columns at the time, not pairs of them, however many touches of one user overlap.
  */
 export function sumHazards(table: EventTable, options: RunOptions, cells: number, checkpoint: Checkpoint): HazardSums {
   const { userStart, userHash, timeS, channel, conversion } = table;
@@ -81,7 +86,9 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const level = new Float64Array(columns);
   const since = new Float64Array(columns);
   const place = new Uint16Array(columns);
-  /** Adds the pairs of the column at `at` and those at 0 … `last`. `elapsed`: weighted days of the user, as in `since`. */
+  /**
+   * Adds the pairs of the column at `at` and those at 0 … `last`. `elapsed`: weighted days of the user, as in `since`.
+   */
   const addPairs = (gramRow: number, at: number, last: number, elapsed: number): void => {
     const row = gramRow + active[at]! * columns;
     const here = level[at]!;
@@ -141,7 +148,8 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       visitsAfter[row + x]! += afterTo - afterFrom;
     }
 
-    // The merge. A window (a, b] holds neither its start nor what comes after its end: outcomes of one instant come first.
+    // The merge. A window (a, b] holds neither its start nor what comes after its end: outcomes of one instant come
+    // first.
     const gramRow = cell * columns * columns;
     const crossRow = cell * columns;
     active[0] = 0;
@@ -230,7 +238,10 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
 }
 
-/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `throwIfCancelled` ends a task that was cancelled. */
+/**
+ * Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `throwIfCancelled` ends a task that was
+ * cancelled.
+ */
 export function regroupHazards(sums: HazardSums, modulus: number, throwIfCancelled: () => void): HazardSums {
   const fold = (rows: Float64Array): Float64Array => {
     const width = rows.length / sums.cells;

@@ -18,8 +18,8 @@ import type { PaidTotals } from './kappa-restraint.ts';
 import type { EstimateOn, Setting } from './placebo-adjustment.ts';
 
 /**
- * The joint estimate (joint-adjustment) replaces the plain one from this many users and conversions on: below, its columns
- * are mostly noise, and the plain lift over person-time errs less.
+ * The joint estimate (joint-adjustment) replaces the plain one from this many users and conversions on: below, its
+ * columns are mostly noise, and the plain lift over person-time errs less.
  */
 const JOINT_FROM_USERS = 5_000;
 const JOINT_FROM_CONVERSIONS = 300;
@@ -29,7 +29,8 @@ const JOINT_TO_CHANNELS = 100;
 /** Users who were first seen before the moment. */
 function usersBefore({ userStart, timeS }: EventTable, momentS: number): number {
   let users = 0;
-  for (let user = 0; user + 1 < userStart.length; user++) if (userStart[user]! < userStart[user + 1]! && timeS[userStart[user]!]! < momentS) users++;
+  for (let user = 0; user + 1 < userStart.length; user++)
+    if (userStart[user]! < userStart[user + 1]! && timeS[userStart[user]!]! < momentS) users++;
   return users;
 }
 
@@ -43,11 +44,17 @@ export interface Joint {
 }
 
 /** The estimate on the users of the cells that `belongs` selects, under a correction. */
-type EstimateUnder = (correction: Correction) => (belongs: (cell: number) => boolean, setting: Setting) => JointEstimate | null;
+type EstimateUnder = (
+  correction: Correction,
+) => (belongs: (cell: number) => boolean, setting: Setting) => JointEstimate | null;
 
 /** The conversions and unpaid visits of each paid channel's touches; `scale` as in Setting. */
-function paidTotals({ kappa, sources, touches, lift, pull }: JointEstimate, { isBaseline, scale }: Setting): PaidTotals {
-  const ofPaid = (perTouch: Float64Array, least: number): Float64Array => perTouch.map((each, c) => (isBaseline[c] === 1 ? 0 : Math.max(least, each) * touches[c]! * scale));
+function paidTotals(
+  { kappa, sources, touches, lift, pull }: JointEstimate,
+  { isBaseline, scale }: Setting,
+): PaidTotals {
+  const ofPaid = (perTouch: Float64Array, least: number): Float64Array =>
+    perTouch.map((each, c) => (isBaseline[c] === 1 ? 0 : Math.max(least, each) * touches[c]! * scale));
   const doubt = sources.whole === null || sources.late === null ? 0 : sources.whole - sources.late;
   return { kappa, doubt, lift: ofPaid(lift, -Infinity), pull: ofPaid(pull, 0) };
 }
@@ -65,10 +72,24 @@ function rememberedEvidence(hazards: HazardSums, throwIfCancelled: () => void): 
   };
 }
 
-/** What the users together settle: halo, what κ the paid channels bear, and how effects wear off. null where there is no estimate. */
-function settle(estimateUnder: EstimateUnder, evidenceOf: EvidenceOf, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions): Correction | null {
+/**
+ * What the users together settle: halo, what κ the paid channels bear, and how effects wear off. null where there is no
+ * estimate.
+ */
+function settle(
+  estimateUnder: EstimateUnder,
+  evidenceOf: EvidenceOf,
+  halo: Float64Array,
+  calendar: TouchCalendar,
+  { isBaseline, groups, horizonS }: RunOptions,
+): Correction | null {
   const everyone = (): boolean => true;
-  const without = Array.from({ length: groups }, (_, group) => (cell: number): boolean => cell !== group);
+  const without = Array.from(
+    { length: groups },
+    (_, group) =>
+      (cell: number): boolean =>
+        cell !== group,
+  );
   const plainly = estimateUnder({ halo, restraint: 1, stock: null });
   const whole = { isBaseline, scale: 1, fallbackKappa: null };
   const first = plainly(everyone, whole);
@@ -87,27 +108,57 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: EvidenceOf, halo: Floa
     return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
   };
   const evidence = evidenceOf(everyone);
-  const ratioError = jackknifeError(Float64Array.from(without, (belongs) => ratioOn(evidenceOf(belongs))), groups);
-  return { halo, restraint, stock: adStockOf(ratioOn(evidence), ratioError, calendar, evidence.touches, horizonS / DAY_S) };
+  const ratioError = jackknifeError(
+    Float64Array.from(without, (belongs) => ratioOn(evidenceOf(belongs))),
+    groups,
+  );
+  return {
+    halo,
+    restraint,
+    stock: adStockOf(ratioOn(evidence), ratioError, calendar, evidence.touches, horizonS / DAY_S),
+  };
 }
 
 /** Whether overlapping touches can be told apart, as far as the size of the sample goes. */
-export function sampleFor(events: EventTable, options: RunOptions, conversions: number): 'fits' | 'too few users or conversions' | 'too many channels' {
-  if (usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS || conversions < JOINT_FROM_CONVERSIONS) return 'too few users or conversions';
+export function sampleFor(
+  events: EventTable,
+  options: RunOptions,
+  conversions: number,
+): 'fits' | 'too few users or conversions' | 'too many channels' {
+  if (
+    usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS ||
+    conversions < JOINT_FROM_CONVERSIONS
+  )
+    return 'too few users or conversions';
   return events.channels.length > JOINT_TO_CHANNELS ? 'too many channels' : 'fits';
 }
 
 /** `sums` and, by jackknife group, `byGroup` are the plain sums of the same users. null where placebos give no κ. */
-export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, sums: CellSums, checkpoint: Checkpoint): Joint | null {
+export function estimateJointly(
+  events: EventTable,
+  options: RunOptions,
+  byGroup: CellSums,
+  sums: CellSums,
+  checkpoint: Checkpoint,
+): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
   const hazards = sumHazards(events, options, sums.cells, checkpoint);
   const throwIfCancelled = (): void => checkpoint(1);
   const hazardsByGroup = regroupHazards(hazards, groups, throwIfCancelled);
   const evidenceByGroup = rememberedEvidence(hazardsByGroup, throwIfCancelled);
-  const under = (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder => (correction) => (belongs, setting) =>
-    adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
+  const under =
+    (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder =>
+    (correction) =>
+    (belongs, setting) =>
+      adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
-  const correction = settle(under(byGroup, evidenceByGroup), evidenceByGroup, halo, touchCalendar(events, options), options);
+  const correction = settle(
+    under(byGroup, evidenceByGroup),
+    evidenceByGroup,
+    halo,
+    touchCalendar(events, options),
+    options,
+  );
   if (correction === null) return null;
   const onGroups = under(byGroup, evidenceByGroup)(correction);
   const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });

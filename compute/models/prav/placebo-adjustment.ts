@@ -1,7 +1,9 @@
 import { Scalar } from './exposure-sums.ts';
 import type { ExposureSums } from './exposure-sums.ts';
 
-/** Steps 3 to 5 of PRAV on one set of users. Arrays have one entry per channel, paid-only figures are 0 for baselines. */
+/**
+ * Steps 3 to 5 of PRAV on one set of users. Arrays have one entry per channel, paid-only figures are 0 for baselines.
+ */
 export interface Estimate {
   readonly y0: number;
   readonly v0: number;
@@ -30,7 +32,12 @@ export interface Setting {
 export type EstimateOn = (belongs: (cell: number) => boolean, setting: Setting) => Estimate | null;
 
 /** κ of these users: lift per unit of pull on the placebo channels; null where they show no pull. */
-function placeboRate(sums: ExposureSums, isBaseline: Uint8Array, lift: Float64Array, pull: Float64Array): number | null {
+function placeboRate(
+  sums: ExposureSums,
+  isBaseline: Uint8Array,
+  lift: Float64Array,
+  pull: Float64Array,
+): number | null {
   let liftOfPlacebos = 0;
   let pullOfPlacebos = 0;
   for (let b = 0; b < lift.length; b++) {
@@ -45,11 +52,20 @@ function placeboRate(sums: ExposureSums, isBaseline: Uint8Array, lift: Float64Ar
 export const effectAt = (kappa: number, lift: number, pull: number): number => lift - kappa * Math.max(pull, 0);
 
 /**
- * max(0, τ)·N per paid channel, scaled down where the sum passes the conversions that a touch preceded. `offset` is the part of the effects below 0
- * whose sum is taken off those above it, in proportion: what noise pushes below 0 is missing above it.
+ * max(0, τ)·N per paid channel, scaled down where the sum passes the conversions that a touch preceded. `offset` is the
+ * part of the effects below 0 whose sum is taken off those above it, in proportion: what noise pushes below 0 is
+ * missing above it.
  */
-export function incrementalAt(kappa: number, sums: ExposureSums, estimate: Pick<Estimate, 'lift' | 'pull'>, { isBaseline, scale }: Setting, offset = 0): Float64Array {
-  const signed = estimate.lift.map((lift, c) => (isBaseline[c] === 1 ? 0 : effectAt(kappa, lift, estimate.pull[c]!) * sums.touches[c]! * scale));
+export function incrementalAt(
+  kappa: number,
+  sums: ExposureSums,
+  estimate: Pick<Estimate, 'lift' | 'pull'>,
+  { isBaseline, scale }: Setting,
+  offset = 0,
+): Float64Array {
+  const signed = estimate.lift.map((lift, c) =>
+    isBaseline[c] === 1 ? 0 : effectAt(kappa, lift, estimate.pull[c]!) * sums.touches[c]! * scale,
+  );
   const conversions = signed.map((part) => Math.max(0, part));
   const total = conversions.reduce((sum, part) => sum + part, 0);
   const below = offset === 0 ? 0 : offset * signed.reduce((sum, part) => sum + Math.max(0, -part), 0);
@@ -58,7 +74,12 @@ export function incrementalAt(kappa: number, sums: ExposureSums, estimate: Pick<
 }
 
 /** Their revenue at the average order value, scaled down where the sum passes the revenue that a touch preceded. */
-export function revenueOf(conversions: Float64Array, averageOrderValue: number, sums: ExposureSums, scale: number): Float64Array {
+export function revenueOf(
+  conversions: Float64Array,
+  averageOrderValue: number,
+  sums: ExposureSums,
+  scale: number,
+): Float64Array {
   const total = averageOrderValue * conversions.reduce((sum, part) => sum + part, 0);
   const most = Math.max(0, sums.scalars[Scalar.touchedRevenue]! * scale);
   return conversions.map((part) => part * averageOrderValue * (total > most ? most / total : 1));

@@ -41,21 +41,34 @@ function faultOfOptions(events: EventTable, options: RunOptions): string | null 
   if (options.isBaseline.length !== events.channels.length) return 'isBaseline needs one entry per channel';
   if (!(options.rangeEndS > options.rangeStartS)) return 'the range is empty';
   if (!(options.confidenceLevel > 0 && options.confidenceLevel < 1)) return 'confidenceLevel lies between 0 and 1';
-  if (!(options.horizonS > 0 && options.gapS >= 0 && options.placeboWindowS > 0)) return 'horizonS and placeboWindowS must be positive';
-  return Number.isInteger(options.groups) && options.groups >= 2 && options.groups <= 500 ? null : 'groups lies between 2 and 500';
+  if (!(options.horizonS > 0 && options.gapS >= 0 && options.placeboWindowS > 0))
+    return 'horizonS and placeboWindowS must be positive';
+  return Number.isInteger(options.groups) && options.groups >= 2 && options.groups <= 500
+    ? null
+    : 'groups lies between 2 and 500';
 }
 
 /** Why PRAV cannot answer, in words that a shop owner understands. */
 function reasonAgainst(sums: ExposureSums, { isBaseline, horizonS }: RunOptions): string {
   const days = Math.round(horizonS / DAY_S);
   if (!isBaseline.includes(1)) {
-    return 'PRAV compares paid touches with unpaid visits (direct, organic), and this data has no unpaid channel. Record direct and organic visits, or name your unpaid channels in the settings of the data source.';
+    return (
+      'PRAV compares paid touches with unpaid visits (direct, organic), and this data has no unpaid channel. ' +
+      'Record direct and organic visits, or name your unpaid channels in the settings of the data source.'
+    );
   }
-  if (sums.scalars[Scalar.conversions] === 0) return 'There is no conversion in the data PRAV looks at, so there is nothing to explain.';
+  if (sums.scalars[Scalar.conversions] === 0)
+    return 'There is no conversion in the data PRAV looks at, so there is nothing to explain.';
   if (sumOf(sums.exposures) === 0 || sums.scalars[Scalar.personTime] === 0) {
-    return `The data covers too short a time: PRAV follows every touch for ${days} days, and no touch has been followed that long yet.`;
+    return (
+      `The data covers too short a time: PRAV follows every touch for ${days} days, and no touch has been ` +
+      `followed that long yet.`
+    );
   }
-  return 'The unpaid visits in this data are too few, or too evenly spread, to tell people who were about to buy anyway from people who were persuaded.';
+  return (
+    'The unpaid visits in this data are too few, or too evenly spread, to tell people who were about to buy ' +
+    'anyway from people who were persuaded.'
+  );
 }
 
 /** Sums and the estimate on all users; `withFolds`: the cells of the sums serve the folds as well. */
@@ -68,7 +81,8 @@ export function pravCredit(
 ): PravCredit | Failure {
   const fault = faultOfOptions(events, options);
   if (fault !== null) return failure('invalid_input', `PRAV: ${fault}.`);
-  if (segmentations.some(({ of }) => of.length !== events.timeS.length)) return failure('invalid_input', 'PRAV: segments need one entry per event.');
+  if (segmentations.some(({ of }) => of.length !== events.timeS.length))
+    return failure('invalid_input', 'PRAV: segments need one entry per event.');
   const { isBaseline, groups } = options;
   // One pass serves the jackknife (hash mod groups) and the folds (hash mod 125) by their common multiple.
   const cells = withFolds ? (groups * FOLD_CELLS) / greatestCommonDivisor(groups, FOLD_CELLS) : groups;
@@ -81,7 +95,10 @@ export function pravCredit(
   const jointly = (fraction: number): void => checkpoint(0.3 + fraction * 0.6);
   const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, sums, jointly) : null;
   const estimate = joint?.estimate ?? plain;
-  const plainlyOn = (parts: CellSums): EstimateOn => (belongs, at) => adjustByPlacebos(sumOfCells(parts, belongs), at);
+  const plainlyOn =
+    (parts: CellSums): EstimateOn =>
+    (belongs, at) =>
+      adjustByPlacebos(sumOfCells(parts, belongs), at);
   const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.estimate.touches };
   const revenuePerEffect = counted.touches.map((touches) => touches * estimate.averageOrderValue);
   const claimed = joint === null ? 1 : claimedPart(joint.estimate, revenuePerEffect, isBaseline);

@@ -11,11 +11,17 @@ export interface PravFolds {
   readonly share: Float64Array;
 }
 
-/** Placebo-Referenced Attribution Validation. Arrays have one entry per channel; paid-only figures are 0 for baseline channels. */
+/**
+ * Placebo-Referenced Attribution Validation. Arrays have one entry per channel; paid-only figures are 0 for baseline
+ * channels.
+ */
 export interface PravResult extends ChannelCredits {
   readonly ok: true;
   readonly model: 'prav';
-  /** `plain`: lift over person-time, touch by touch; `joint`: overlapping touches told apart, from 5,000 users and 300 conversions on */
+  /**
+   * `plain`: lift over person-time, touch by touch; `joint`: overlapping touches told apart, from 5,000 users and 300
+   * conversions on
+   */
   readonly estimator: 'plain' | 'joint';
   /** end of the estimation window, seconds since the epoch */
   readonly estimationEndS: number;
@@ -39,11 +45,17 @@ export interface PravResult extends ChannelCredits {
   readonly pull: Float64Array;
   /** unpaid visits that a touch itself brings, already taken off `pull` (joint estimator only) */
   readonly halo: Float64Array;
-  /** joint estimate: κ over that of the placebos, 0.1 to 1; below 1 where paid channels would fall below 0 and differ by more than chance, or the two readings of κ do */
+  /**
+   * joint estimate: κ over that of the placebos, 0.1 to 1; below 1 where paid channels would fall below 0 and differ by
+   * more than chance, or the two readings of κ do
+   */
   readonly restraint: number;
   /** joint estimate: the part, 0 to 1, of the total that is claimed; below 1 where an error of κ could make as much */
   readonly claimed: number;
-  /** joint estimate: how effects wear off, and by what factor the whole effect exceeds that within the horizon (lift, pull and effect contain it) */
+  /**
+   * joint estimate: how effects wear off, and by what factor the whole effect exceeds that within the horizon (lift,
+   * pull and effect contain it)
+   */
   readonly adStock: { readonly ratio: number; readonly beyond: number } | null;
   /** placebo-adjusted effect per touch; 0 for baseline channels */
   readonly effect: Float64Array;
@@ -73,6 +85,8 @@ export interface PravResult extends ChannelCredits {
 export interface PravSegments {
   readonly count: number;
   readonly touches: Float64Array;
-  /** share of the channel's credit that belongs to the segment; each channel's column sums to 1, or 0 without touches */
+  /**
+   * share of the channel's credit that belongs to the segment; each channel's column sums to 1, or 0 without touches
+   */
   readonly split: Float64Array;
 }

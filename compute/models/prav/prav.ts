@@ -16,7 +16,11 @@ import type { PravResult } from './prav-result.ts';
 import { splitBySegment } from './segment-split.ts';
 
 /** Delete-a-group replicates of the estimate, groups × K: signed and published revenue, and the published totals. */
-function replicate(estimateOn: EstimateOn, { groups, isBaseline }: RunOptions, kappa: number): { signed: Float64Array; revenue: Float64Array; totals: Float64Array } {
+function replicate(
+  estimateOn: EstimateOn,
+  { groups, isBaseline }: RunOptions,
+  kappa: number,
+): { signed: Float64Array; revenue: Float64Array; totals: Float64Array } {
   const channels = isBaseline.length;
   const signed = new Float64Array(groups * channels);
   const revenue = new Float64Array(groups * channels);
@@ -37,7 +41,12 @@ function replicate(estimateOn: EstimateOn, { groups, isBaseline }: RunOptions, k
  * Steps: exposure and person-time sums (exposure-sums), lift, pull, κ and effects (placebo-adjustment; on large samples
  * joint-adjustment over hazard-sums), delete-a-group jackknife, identification interval.
  */
-export function runPrav(events: EventTable, options: RunOptions, segmentations: readonly Segments[], checkpoint: Checkpoint): PravResult | Failure {
+export function runPrav(
+  events: EventTable,
+  options: RunOptions,
+  segmentations: readonly Segments[],
+  checkpoint: Checkpoint,
+): PravResult | Failure {
   const credited = pravCredit(events, options, segmentations, true, checkpoint);
   if (!credited.ok) return credited;
   const { isBaseline, groups } = options;
@@ -49,22 +58,52 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const replicates = replicate(onGroups, options, kappa);
   const channels = events.channels.length;
   const z = twoSidedZ(options.confidenceLevel);
-  const standardError = revenuePerEffect.map((_, c) => (isBaseline[c] === 1 ? 0 : jackknifeError(replicates.signed, groups, c, channels)));
+  const standardError = revenuePerEffect.map((_, c) =>
+    isBaseline[c] === 1 ? 0 : jackknifeError(replicates.signed, groups, c, channels),
+  );
   const asClaimed = (figures: Float64Array): Float64Array => figures.map((figure) => figure * claimed);
   const kappaByBaseline = singlePlacebos(all, estimate, isBaseline);
   const { kappaRange, low, high } =
     joint === null
-      ? identifyByPlacebos(plain, kappaByBaseline.map((single) => single.kappa), revenuePerEffect, standardError, z)
+      ? identifyByPlacebos(
+          plain,
+          kappaByBaseline.map((single) => single.kappa),
+          revenuePerEffect,
+          standardError,
+          z,
+        )
       : identifyJointly(joint.estimate, joint.correction.halo, revenuePerEffect, standardError, z);
   const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(end, incrementalRevenue[c]!)));
   const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, incrementalRevenue[c]!)));
   const warnings: string[] = [];
-  if (joint === null && kappaByBaseline.length === 0) warnings.push(`No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on all of them together.`);
-  if (sample === 'fits' && joint === null) warnings.push('Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth in orders where touches overlap: each touch was judged by itself, and the total can be far off. An experiment would settle it.');
-  if (sample === 'too many channels') warnings.push('There are too many channels to tell overlapping touches apart: each was judged by itself, and the total can be far off. Ask for fewer channels, or merge small ones.');
-  if (claimed < 1) warnings.push(`What the paid channels show in total is no more than an error in the price of interest (κ) could make: ${claimed === 0 ? 'none' : `${Math.round(claimed * 100)} %`} of it is claimed. An experiment would settle it.`);
+  if (joint === null && kappaByBaseline.length === 0)
+    warnings.push(
+      `No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on ` +
+        `all of them together.`,
+    );
+  if (sample === 'fits' && joint === null)
+    warnings.push(
+      'Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth in orders where ' +
+        'touches overlap: each touch was judged by itself, and the total can be far off. An experiment would settle it.',
+    );
+  if (sample === 'too many channels')
+    warnings.push(
+      'There are too many channels to tell overlapping touches apart: each was judged by itself, and the total can ' +
+        'be far off. Ask for fewer channels, or merge small ones.',
+    );
+  if (claimed < 1)
+    warnings.push(
+      `What the paid channels show in total is no more than an error in the price of interest (κ) could make: ` +
+        `${claimed === 0 ? 'none' : `${Math.round(claimed * 100)} %`} of it is claimed. An experiment would settle it.`,
+    );
   if (all.scalars[Scalar.revenue]! < 0) warnings.push('Refunds exceed sales: incremental revenue is taken as 0.');
-  const revenueAt = (at: number): Float64Array => revenueOf(incrementalAt(at, counted, estimate, setting, joint === null ? 0 : NEGATIVE_OFFSET), averageOrderValue, all, 1);
+  const revenueAt = (at: number): Float64Array =>
+    revenueOf(
+      incrementalAt(at, counted, estimate, setting, joint === null ? 0 : NEGATIVE_OFFSET),
+      averageOrderValue,
+      all,
+      1,
+    );
   checkpoint(0.97);
   return {
     ok: true,

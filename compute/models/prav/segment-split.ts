@@ -6,15 +6,22 @@ import type { PravSegments } from './prav-result.ts';
 /** A segment's own effect is used from this many exposures on; below, its touches count like the channel's. */
 const FEWEST_EXPOSURES = 30;
 
-/** Under the joint estimator a segment departs from its channel's effect by its own plain effect, shrunk by n / (n + this). */
+/**
+ * Under the joint estimator a segment departs from its channel's effect by its own plain effect, shrunk by n / (n +
+ * this).
+ */
 const SHRINKAGE_EXPOSURES = 1_000;
 
 /**
- * Splits each channel's credit over segments (campaigns, periods) by the placebo-adjusted contributions of their touches;
- * by their number where no segment contributes. Each channel's splits sum to 1. `estimate` is the plain one; `jointEffect` the effects
- * of the joint one where it replaces them.
+ * Splits each channel's credit over segments (campaigns, periods) by the placebo-adjusted contributions of their
+ * touches; by their number where no segment contributes. Each channel's splits sum to 1. `estimate` is the plain one;
+ * `jointEffect` the effects of the joint one where it replaces them.
  */
-export function splitBySegment({ exposures, conversionsAfter, visitsAfter, touches }: SegmentSums, estimate: Estimate, jointEffect: Float64Array | null): PravSegments {
+export function splitBySegment(
+  { exposures, conversionsAfter, visitsAfter, touches }: SegmentSums,
+  estimate: Estimate,
+  jointEffect: Float64Array | null,
+): PravSegments {
   const channels = estimate.lift.length;
   const count = channels === 0 ? 0 : touches.length / channels;
   const split = touches.map((n, i) => {
@@ -25,7 +32,9 @@ export function splitBySegment({ exposures, conversionsAfter, visitsAfter, touch
     const effect = effectAt(estimate.kappa, lift, pull);
     if (jointEffect === null) return Math.max(0, effect) * n;
     const c = i % channels;
-    return Math.max(0, jointEffect[c]! + (followed / (followed + SHRINKAGE_EXPOSURES)) * (effect - estimate.effect[c]!)) * n;
+    return (
+      Math.max(0, jointEffect[c]! + (followed / (followed + SHRINKAGE_EXPOSURES)) * (effect - estimate.effect[c]!)) * n
+    );
   });
   for (let c = 0; c < channels; c++) {
     let contributed = 0;

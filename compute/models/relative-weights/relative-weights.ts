@@ -27,7 +27,11 @@ function applied({ values, vectors }: Eigen, of: (value: number) => number, vect
  * Relative weights (Johnson 2000) of channel presence for conversion and for revenue. With R = VΔVᵀ and Λ = VΔ^½Vᵀ, the
  * outcome is regressed on the orthogonal counterparts of the channels (β = Λ⁺r) and handed back by Λ²: Σ_j Λ_ij²·β_j².
  */
-export function runRelativeWeights(table: PathTable, replication: Replication, checkpoint: Checkpoint): AssociationResult<'rwa'> | Failure {
+export function runRelativeWeights(
+  table: PathTable,
+  replication: Replication,
+  checkpoint: Checkpoint,
+): AssociationResult<'rwa'> | Failure {
   return associate(
     'rwa',
     table,
@@ -45,10 +49,16 @@ export function runRelativeWeights(table: PathTable, replication: Replication, c
   );
 }
 
-function explain({ varying, between, withConversion, withValue }: PresenceCorrelations, throwIfCancelled: () => void): Pick<Explained, 'conversion' | 'value'> {
+function explain(
+  { varying, between, withConversion, withValue }: PresenceCorrelations,
+  throwIfCancelled: () => void,
+): Pick<Explained, 'conversion' | 'value'> {
   const size = varying.length;
   const eigen = symmetricEigen(between, size, throwIfCancelled);
-  const used = (f: (value: number) => number) => (value: number): number => (value < LEAST_EIGENVALUE ? 0 : f(value));
+  const used =
+    (f: (value: number) => number) =>
+    (value: number): number =>
+      value < LEAST_EIGENVALUE ? 0 : f(value);
   const inverseRoot = used((value) => 1 / Math.sqrt(value));
   const parts = spectralFunction(eigen, used(Math.sqrt), throwIfCancelled).map((entry) => entry * entry);
   const byOutcome = (withOutcome: Float64Array): Explanation => {

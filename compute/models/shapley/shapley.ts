@@ -14,11 +14,16 @@ import type { ShapleyResult } from './shapley-result.ts';
  * The converting journeys are the game's Harsanyi dividends, so each is split equally among its distinct channels
  * (Harsanyi 1963): linear time for any number of channels.
  */
-export function runShapley(table: PathTable, replication: Replication, checkpoint: Checkpoint): ShapleyResult | Failure {
+export function runShapley(
+  table: PathTable,
+  replication: Replication,
+  checkpoint: Checkpoint,
+): ShapleyResult | Failure {
   const { channels } = table;
   const totals = totalsOf(table);
   if (totals.paths === 0) return insufficientData('There are no journeys with a touch in this range.');
-  if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
+  if (totals.conversions === 0)
+    return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
   const sets = channelSets(table, 'converting', checkpoint);
   const conversions = new Float64Array(channels.length);
   const value = new Float64Array(channels.length);
@@ -58,10 +63,15 @@ function dividendsByGroup(sets: ChannelSets, channels: number, seed: number): Fl
     const earned = sets.value[s]!;
     // Revenue without a conversion stands for one observation.
     const observations = converted === 0 ? 1 : converted;
-    groups.split(observations, earned / observations, orderDeviation(converted, earned, sets.squares[s]!), (group, _, amount) => {
-      const row = group * channels;
-      for (let m = first; m < end; m++) sums[row + sets.members[m]!]! += amount / (end - first);
-    });
+    groups.split(
+      observations,
+      earned / observations,
+      orderDeviation(converted, earned, sets.squares[s]!),
+      (group, _, amount) => {
+        const row = group * channels;
+        for (let m = first; m < end; m++) sums[row + sets.members[m]!]! += amount / (end - first);
+      },
+    );
   }
   return sums;
 }

@@ -8,7 +8,9 @@ export interface StreamBlock {
 
 const LINE_END = /\r\n|\n|\r/;
 
-/** Parses `text/event-stream` (WHATWG HTML §9.2.6), and tells what an EventSource keeps to itself: ids without an event. */
+/**
+ * Parses `text/event-stream` (WHATWG HTML §9.2.6), and tells what an EventSource keeps to itself: ids without an event.
+ */
 export class EventStreamParser {
   /** How long the server wants its clients to wait before they come back. */
   retryMs: number | null = null;
@@ -47,7 +49,10 @@ export class EventStreamParser {
   }
 
   #block(): StreamBlock {
-    const event = this.#data.length === 0 ? null : { type: this.#type === '' ? 'message' : this.#type, data: this.#data.join('\n') };
+    const event =
+      this.#data.length === 0
+        ? null
+        : { type: this.#type === '' ? 'message' : this.#type, data: this.#data.join('\n') };
     this.#type = '';
     this.#data = [];
     return { lastEventId: this.#lastEventId, event };

@@ -37,11 +37,16 @@ const LONGEST_WAIT_MS = 15_000;
 /** The service says something every 15 s; a connection that is silent for longer is dead. */
 const SILENCE_MS = 40_000;
 
-const messageSchema = z.looseObject({ id: z.string(), type: z.string(), timestamp: z.string(), data: z.record(z.string(), z.unknown()) });
+const messageSchema = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  timestamp: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
 
 /**
- * The events of the key's account as they happen. A connection that is lost is opened again, later each time, behind the
- * last event that was handed out: none is missed, and none comes twice.
+ * The events of the key's account as they happen. A connection that is lost is opened again, later each time, behind
+ * the last event that was handed out: none is missed, and none comes twice.
  * @throws BadInputError where the service refuses, since trying again would not help
  */
 export async function* followEvents(options: FollowOptions): AsyncGenerator<HeardEvent, void> {
@@ -101,20 +106,39 @@ class UnreachableError extends Error {
 }
 
 /** @throws BadInputError, UnreachableError */
-async function open({ baseUrl, key, types }: FollowOptions, position: string | null, signal: AbortSignal): Promise<Response> {
+async function open(
+  { baseUrl, key, types }: FollowOptions,
+  position: string | null,
+  signal: AbortSignal,
+): Promise<Response> {
   const address = `${baseUrl}/events${types === null ? '' : `?types=${types.map(encodeURIComponent).join(',')}`}`;
-  const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream', ...(position === null ? {} : { 'last-event-id': position }) };
+  const headers = {
+    authorization: `Bearer ${key}`,
+    accept: 'text/event-stream',
+    ...(position === null ? {} : { 'last-event-id': position }),
+  };
   const response = await fetch(address, { headers, signal, redirect: 'manual' }).catch((error: Error) => {
     throw new UnreachableError(`${baseUrl} cannot be reached: ${whyOf(error)}`, null, { cause: error });
   });
-  if (response.status === 200 && response.headers.get('content-type')?.startsWith('text/event-stream') === true) return response;
+  if (response.status === 200 && response.headers.get('content-type')?.startsWith('text/event-stream') === true)
+    return response;
   const text = await response.text().catch(() => '');
   const retryAfterS = Number(response.headers.get('retry-after') ?? 0);
-  if (response.status === 429 || response.status >= 500) throw new UnreachableError(`the service answers ${response.status}${messageIn(text)}`, Number.isFinite(retryAfterS) && retryAfterS > 0 ? retryAfterS * 1000 : null);
-  if (response.status === 401) throw new BadInputError(`The service refuses the key${messageIn(text)} Give a key that is valid, with --key or LIFTGRAPH_KEY.`);
+  if (response.status === 429 || response.status >= 500)
+    throw new UnreachableError(
+      `the service answers ${response.status}${messageIn(text)}`,
+      Number.isFinite(retryAfterS) && retryAfterS > 0 ? retryAfterS * 1000 : null,
+    );
+  if (response.status === 401)
+    throw new BadInputError(
+      `The service refuses the key${messageIn(text)} Give a key that is valid, with --key or LIFTGRAPH_KEY.`,
+    );
   if (response.status === 403) throw new BadInputError(`The key may not listen to this${messageIn(text)}`);
   if (messageIn(text) !== '') throw new BadInputError(`The service refuses the request${messageIn(text)}`);
-  throw new BadInputError(`${address}: there is no event stream, but ${response.status}. Give the address of a Liftgraph with --url, for example http://127.0.0.1:4000.`);
+  throw new BadInputError(
+    `${address}: there is no event stream, but ${response.status}. Give the address of a Liftgraph with --url, for ` +
+      `example http://127.0.0.1:4000.`,
+  );
 }
 
 /** `: message` of an Error body; nothing for any other text. */
@@ -140,7 +164,9 @@ function heard(position: string, body: string): HeardEvent {
     const { id, type, timestamp, data } = messageSchema.parse(JSON.parse(body));
     return { position, id, type, timestamp, data, body };
   } catch (error) {
-    throw new BadInputError('What came is not an event of Liftgraph. Is this program as new as the service?', { cause: error });
+    throw new BadInputError('What came is not an event of Liftgraph. Is this program as new as the service?', {
+      cause: error,
+    });
   }
 }
 
@@ -163,7 +189,10 @@ class Watchdog {
 
   feed(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#silence.abort(new Error(`nothing was heard for ${SILENCE_MS / 1000} s`)), SILENCE_MS);
+    this.#timer = setTimeout(
+      () => this.#silence.abort(new Error(`nothing was heard for ${SILENCE_MS / 1000} s`)),
+      SILENCE_MS,
+    );
   }
 
   /** Over, or nobody listens while an event is dealt with. */

@@ -12,10 +12,17 @@ export interface Receiver {
 }
 
 /** What came of a message: the status of the answer, or why there was none. */
-export type ForwardOutcome = { readonly elapsedMs: number } & ({ readonly status: number } | { readonly failure: string });
+export type ForwardOutcome = { readonly elapsedMs: number } & (
+  | { readonly status: number }
+  | { readonly failure: string }
+);
 
 /** Sends an event once, as a webhook would be sent: same body, headers and signatures. Redirects are not followed. */
-export async function forwardEvent({ url, secret }: Receiver, { id, type, body }: HeardEvent, signal: AbortSignal): Promise<ForwardOutcome> {
+export async function forwardEvent(
+  { url, secret }: Receiver,
+  { id, type, body }: HeardEvent,
+  signal: AbortSignal,
+): Promise<ForwardOutcome> {
   const startedMs = performance.now();
   const elapsed = (): number => Math.round(performance.now() - startedMs);
   const headers = {
@@ -27,7 +34,13 @@ export async function forwardEvent({ url, secret }: Receiver, { id, type, body }
     ...signatureHeaders({ eventId: id, sentAt: new Date(), body }, [secret]),
   };
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
     await response.body?.cancel();
     return { status: response.status, elapsedMs: elapsed() };
   } catch (error) {

@@ -24,9 +24,20 @@ const RADIUS = 9;
 const OUTSIDE = 1 / 3;
 const SIDES = ['right', 'left', 'top', 'bottom'] as const;
 
-/** On which side of its dot each label covers least of the other dots, of the labels before it, and of what is outside the plot. */
-export function labelSides(dots: readonly LabelledDot[], plot: { readonly width: number; readonly height: number }): readonly LabelSide[] {
-  const marks = dots.map(({ x, y }): Box => ({ left: x - RADIUS, right: x + RADIUS, top: y - RADIUS, bottom: y + RADIUS }));
+/**
+ * On which side of its dot each label covers least of the other dots, of the labels before it, and of what is outside
+ * the plot.
+ */
+export function labelSides(
+  dots: readonly LabelledDot[],
+  plot: { readonly width: number; readonly height: number },
+): readonly LabelSide[] {
+  const marks = dots.map(({ x, y }): Box => ({
+    left: x - RADIUS,
+    right: x + RADIUS,
+    top: y - RADIUS,
+    bottom: y + RADIUS,
+  }));
   const labels: Box[] = [];
   return dots.map((dot, index) => {
     const taken = [...marks.filter((_, other) => other !== index), ...labels];
@@ -50,7 +61,10 @@ function labelBox({ x, y, label }: LabelledDot, side: LabelSide): Box {
 }
 
 function overlap(a: Box, b: Box): number {
-  return Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
+  return (
+    Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
+    Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top))
+  );
 }
 
 function area({ left, right, top, bottom }: Box): number {

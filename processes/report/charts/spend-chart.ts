@@ -13,19 +13,45 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
   const mostSpend = Math.max(...points.map((channel) => channel.spend));
   const mostRevenue = Math.max(...points.map((channel) => channel.attributed_revenue), 1);
   const axis = (name: string, place: object) => ({
-    type: 'value', min: 0, name, nameLocation: 'middle', nameTextStyle: FAINT_TEXT,
+    type: 'value',
+    min: 0,
+    name,
+    nameLocation: 'middle',
+    nameTextStyle: FAINT_TEXT,
     axisLabel: { ...FAINT_TEXT, formatter: (value: number) => format.shortMoney(value), hideOverlap: true },
-    splitLine: { lineStyle: { color: INK.line, width: 1 } }, axisLine: { lineStyle: { color: INK.faint } }, axisTick: { show: false },
+    splitLine: { lineStyle: { color: INK.line, width: 1 } },
+    axisLine: { lineStyle: { color: INK.faint } },
+    axisTick: { show: false },
     ...place,
   });
   const edge = { spend: axisEnd(mostSpend * 1.05), revenue: axisEnd(mostRevenue * 1.05) };
-  const labels = points.map((channel) => `${channel.channel}  ${channel.roas === null ? '' : format.multiple(channel.roas)}`);
-  const sides = labelSides(points.map((channel, index) => ({ x: (channel.spend / edge.spend) * PLOT.width, y: (1 - channel.attributed_revenue / edge.revenue) * PLOT.height, label: labels[index]! })), PLOT);
+  const labels = points.map(
+    (channel) => `${channel.channel}  ${channel.roas === null ? '' : format.multiple(channel.roas)}`,
+  );
+  const sides = labelSides(
+    points.map((channel, index) => ({
+      x: (channel.spend / edge.spend) * PLOT.width,
+      y: (1 - channel.attributed_revenue / edge.revenue) * PLOT.height,
+      label: labels[index]!,
+    })),
+    PLOT,
+  );
   const rays = [1, 2, 4].map((roas) => {
     const end = Math.min(edge.spend, edge.revenue / roas);
     return {
-      type: 'line', symbol: 'none', z: 1, data: [[0, 0], [end, end * roas]],
-      lineStyle: { color: roas === 1 ? INK.text : INK.faint, width: roas === 1 ? 1.4 : 1, type: roas === 1 ? 'solid' : 'dashed', opacity: 0.75 },
+      type: 'line',
+      symbol: 'none',
+      z: 1,
+      data: [
+        [0, 0],
+        [end, end * roas],
+      ],
+      lineStyle: {
+        color: roas === 1 ? INK.text : INK.faint,
+        width: roas === 1 ? 1.4 : 1,
+        type: roas === 1 ? 'solid' : 'dashed',
+        opacity: 0.75,
+      },
       endLabel: { show: true, formatter: roas === 1 ? 'break-even' : `ROAS ${roas}`, ...FAINT_TEXT, distance: 6 },
     };
   });
@@ -36,7 +62,9 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
     series: [
       ...rays,
       {
-        type: 'scatter', symbolSize: 16, z: 4,
+        type: 'scatter',
+        symbolSize: 16,
+        z: 4,
         itemStyle: { opacity: 1, color: INK.causal, borderColor: INK.paper, borderWidth: 1.5 },
         data: points.map((channel, index) => ({
           value: [channel.spend, channel.attributed_revenue],
@@ -46,6 +74,14 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
       },
     ],
   };
-  const description = `Spend and ${creditName} revenue per channel: ${points.map((channel) => `${channel.channel} ${format.money(channel.spend)} spent, ${format.money(channel.attributed_revenue)} earned`).join('; ')}.`;
+  const description =
+    `Spend and ${creditName} revenue per channel: ` +
+    `${points
+      .map(
+        (channel) =>
+          `${channel.channel} ${format.money(channel.spend)} spent, ` +
+          `${format.money(channel.attributed_revenue)} earned`,
+      )
+      .join('; ')}.`;
   return renderChart(option, { width: 940, height: 460, description });
 }

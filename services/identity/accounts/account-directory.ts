@@ -19,9 +19,11 @@ export interface AccountRecord {
   readonly createdAt: Date;
 }
 
-const ACCOUNTS = `select account_id as "accountId", operator_email as "operatorEmail", operator_id as "operatorId", name, plan, tier,
+const ACCOUNTS = `select account_id as "accountId", operator_email as "operatorEmail", operator_id as "operatorId",
+  name, plan, tier,
     requests_per_minute as "requestsPerMinute", requests_per_day as "requestsPerDay", created_at as "createdAt",
-    (select agent_id from auth.api_keys key where key.account_id = account.account_id and agent_id is not null limit 1) as "agentId",
+    (select agent_id from auth.api_keys key where key.account_id = account.account_id and agent_id is not null
+      limit 1) as "agentId",
     (select count(*)::int from auth.api_keys key where key.account_id = account.account_id and revoked_at is null
       and coalesce(least(expires_at, grace_ends_at) > auth.clock(), true)) as "workingKeys"
   from auth.accounts account`;
@@ -48,13 +50,24 @@ export class AccountDirectory implements AsyncDisposable {
 
   /** The account with this id, e-mail or operator id; undefined where there is none. */
   async find(reference: string): Promise<AccountRecord | undefined> {
-    const condition = isUuid(reference) ? 'account_id = $1' : reference.includes('@') ? 'lower(operator_email) = lower($1)' : 'operator_id = $1';
+    const condition = isUuid(reference)
+      ? 'account_id = $1'
+      : reference.includes('@')
+        ? 'lower(operator_email) = lower($1)'
+        : 'operator_id = $1';
     return (await this.#client.query<AccountRecord>(`${ACCOUNTS} where ${condition}`, [reference])).rows[0];
   }
 
   /** Puts an account on a plan; limits that are null follow it. */
-  async setPlan(accountId: Uuid, plan: Plan, limits: { readonly requestsPerMinute: number | null; readonly requestsPerDay: number | null }): Promise<void> {
-    await this.#client.query(`update auth.accounts set plan = $2, requests_per_minute = $3, requests_per_day = $4 where account_id = $1`, [accountId, plan, limits.requestsPerMinute, limits.requestsPerDay]);
+  async setPlan(
+    accountId: Uuid,
+    plan: Plan,
+    limits: { readonly requestsPerMinute: number | null; readonly requestsPerDay: number | null },
+  ): Promise<void> {
+    await this.#client.query(
+      `update auth.accounts set plan = $2, requests_per_minute = $3, requests_per_day = $4 where account_id = $1`,
+      [accountId, plan, limits.requestsPerMinute, limits.requestsPerDay],
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

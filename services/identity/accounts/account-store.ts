@@ -27,18 +27,36 @@ export interface NewAccount {
  */
 export async function createAccount(em: SqlEntityManager, account: NewAccount): Promise<void> {
   try {
-    await em.execute(`insert into auth.accounts (account_id, operator_id, operator_email, name, plan, tier, requests_per_minute, requests_per_day) values (?, ?, ?, ?, ?, ?, ?, ?)`, [
-      account.accountId, account.operatorId, account.operatorEmail?.toLowerCase() ?? null, account.name ?? null, account.plan ?? 'pay_per_analysis', account.tier ?? null, account.requestsPerMinute ?? null, account.requestsPerDay ?? null,
-    ]);
+    await em.execute(
+      `insert into auth.accounts (account_id, operator_id, operator_email, name, plan, tier, requests_per_minute, ` +
+        `requests_per_day) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        account.accountId,
+        account.operatorId,
+        account.operatorEmail?.toLowerCase() ?? null,
+        account.name ?? null,
+        account.plan ?? 'pay_per_analysis',
+        account.tier ?? null,
+        account.requestsPerMinute ?? null,
+        account.requestsPerDay ?? null,
+      ],
+    );
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
-    throw new ProblemError('conflict', 'This operator has registered already. Use its key, or register under another operator.', { code: 'operator_already_registered', cause: error });
+    throw new ProblemError(
+      'conflict',
+      'This operator has registered already. Use its key, or register under another operator.',
+      { code: 'operator_already_registered', cause: error },
+    );
   }
 }
 
 /** Holds the account to the end of the transaction, so that changes of its keys happen one after the other. */
 export async function lockAccount(em: SqlEntityManager, accountId: string): Promise<{ readonly plan: Plan }> {
-  const [account] = await em.execute<{ plan: Plan }[]>(`select plan from auth.accounts where account_id = ? for no key update`, [accountId]);
+  const [account] = await em.execute<{ plan: Plan }[]>(
+    `select plan from auth.accounts where account_id = ? for no key update`,
+    [accountId],
+  );
   if (account === undefined) throw new Error(`there is no account ${accountId}`);
   return account;
 }

@@ -10,7 +10,10 @@ export function addressBlock(address: string): string {
   const before = groups(head!);
   const after = tail === undefined ? [] : groups(tail);
   const whole = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after];
-  return `${whole.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return `${whole
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }
 
 /** Of one side of `::`; an embedded IPv4 address stands for two groups, neither of which is among the first four. */

@@ -8,7 +8,8 @@ export const admissionMigration: Migration = {
   name: '003-admission',
   up: [
     `create function auth.clock() returns timestamptz language sql stable as $$ select now() $$`,
-    `comment on function auth.clock() is 'the only clock that expiries and windows are judged by; only the owner can replace it, as tests do'`,
+    `comment on function auth.clock() is 'the only clock that expiries and windows are judged by; only the owner can ` +
+      `replace it, as tests do'`,
 
     `create view auth.credentials with (security_invoker = true) as
        select id, id as key_id, account_id, agent_id, lookup, salt, hash, scopes,
@@ -17,12 +18,15 @@ export const admissionMigration: Migration = {
               revoked_at is not null as revoked, least(expires_at, grace_ends_at) as ends_at
        from auth.api_keys
        union all
-       select token.id, token.key_id, token.account_id, token.agent_id, token.lookup, token.salt, token.hash, token.scopes,
+       select token.id, token.key_id, token.account_id, token.agent_id, token.lookup, token.salt, token.hash,
+         token.scopes,
               token.environment, token.proof, coalesce(token.api_version, key.api_version), key.allowed_ips, null,
-              token.revoked_at is not null or key.revoked_at is not null, least(token.expires_at, key.expires_at, key.grace_ends_at)
+              token.revoked_at is not null or key.revoked_at is not null,
+                least(token.expires_at, key.expires_at, key.grace_ends_at)
        from auth.tokens token join auth.api_keys key on key.id = token.key_id
        where token.use = 'access'`,
-    `comment on view auth.credentials is 'whatever an Authorization header may show; a token never does more, or lives longer, than the key it was given for'`,
+    `comment on view auth.credentials is 'whatever an Authorization header may show; a token never does more, or ` +
+      `lives longer, than the key it was given for'`,
 
     `create unlogged table auth.rate_windows (
        subject text primary key,
@@ -33,10 +37,11 @@ export const admissionMigration: Migration = {
        told_minute timestamptz
      ) with (fillfactor = 50)`,
     `revoke all on auth.rate_windows from liftgraph_app`,
-    // One row per subject, changed in place: nothing but the primary key is indexed, so that each change is a HOT update.
-    // A refused call is not counted, so that the day is not used up by a client that cannot wait.
+    // One row per subject, changed in place: nothing but the primary key is indexed, so that each change is a HOT
+    // update. A refused call is not counted, so that the day is not used up by a client that cannot wait.
     `create function auth.count_call(in_subject text, in_minute_limit integer, in_day_limit integer,
-         out exceeded text, out minute_left integer, out day_left integer, out minute_resets_s integer, out day_resets_s integer, out is_news boolean)
+         out exceeded text, out minute_left integer, out day_left integer, out minute_resets_s integer,
+           out day_resets_s integer, out is_news boolean)
        language plpgsql volatile security definer set search_path = auth, pg_temp
        as $$
        declare
@@ -47,7 +52,8 @@ export const admissionMigration: Migration = {
        begin
          is_news := false;
          -- Whoever waited for the row across the end of a window finds one that is later than its own.
-         insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls) values (in_subject, this_minute, 1, today, 1)
+         insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls)
+           values (in_subject, this_minute, 1, today, 1)
          on conflict (subject) do update set
            minute_calls = case when seen.minute >= this_minute then seen.minute_calls + 1 else 1 end,
            minute = greatest(seen.minute, this_minute),
@@ -58,28 +64,36 @@ export const admissionMigration: Migration = {
          returning * into counted;
          if not found then
            select * into counted from auth.rate_windows where subject = in_subject;
-           exceeded := case when in_day_limit is not null and counted.day >= today and counted.day_calls >= in_day_limit then 'day' else 'minute' end;
+           exceeded := case when in_day_limit is not null and counted.day >= today
+             and counted.day_calls >= in_day_limit then 'day' else 'minute' end;
            if counted.told_minute is distinct from this_minute then
-             update auth.rate_windows set told_minute = this_minute where subject = in_subject and told_minute is distinct from this_minute;
+             update auth.rate_windows set told_minute = this_minute
+               where subject = in_subject and told_minute is distinct from this_minute;
              is_news := found;
            end if;
          end if;
-         minute_left := case when counted.minute < this_minute then in_minute_limit else greatest(0, in_minute_limit - counted.minute_calls) end;
-         day_left := case when counted.day < today then in_day_limit else greatest(0, in_day_limit - counted.day_calls) end;
-         minute_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.minute, this_minute) + interval '1 minute' - at)));
+         minute_left := case when counted.minute < this_minute then in_minute_limit
+           else greatest(0, in_minute_limit - counted.minute_calls) end;
+         day_left := case when counted.day < today then in_day_limit
+           else greatest(0, in_day_limit - counted.day_calls) end;
+         minute_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.minute, this_minute) + interval
+           '1 minute' - at)));
          day_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.day, today) + interval '1 day' - at)));
        end $$`,
     `create function auth.forget_old_rate_windows() returns bigint
        language sql volatile security definer set search_path = auth, pg_temp
-       as $$ with gone as (delete from auth.rate_windows where day < auth.clock() - interval '2 days' returning 1) select count(*) from gone $$`,
+       as $$ with gone as (delete from auth.rate_windows where day < auth.clock() - interval '2 days' returning 1)
+         select count(*) from gone $$`,
 
     // A row of the answer is a credential with this lookup value, and a call is counted for it before its hash is
     // compared. The lookup value is the first 64 bits of an HMAC under the pepper, so that whoever has one that is here
     // either has the key or has guessed one of 2⁶⁴: nobody can use up somebody else's windows. Of two credentials with
     // the same lookup value (one chance in 10⁷ among a million of them) both are counted.
     `create function auth.admit(in_lookup bytea, in_address inet, in_on_sandbox_host boolean, in_limits jsonb)
-       returns table (id uuid, key_id uuid, account_id uuid, agent_id uuid, salt bytea, hash bytea, scopes text[], environment text, proof text, api_version text,
-         verdict text, minute_limit integer, day_limit integer, minute_left integer, day_left integer, minute_resets_s integer, day_resets_s integer, is_news boolean)
+       returns table (id uuid, key_id uuid, account_id uuid, agent_id uuid, salt bytea, hash bytea, scopes text[],
+         environment text, proof text, api_version text,
+         verdict text, minute_limit integer, day_limit integer, minute_left integer, day_left integer,
+           minute_resets_s integer, day_resets_s integer, is_news boolean)
        language plpgsql volatile security definer set search_path = auth, pg_temp
        as $$
        #variable_conflict use_column
@@ -95,11 +109,13 @@ export const admissionMigration: Migration = {
            where c.lookup = in_lookup
          loop
            id := shown.id; key_id := shown.key_id; account_id := shown.account_id; agent_id := shown.agent_id;
-           salt := shown.salt; hash := shown.hash; scopes := shown.scopes; environment := shown.environment; proof := shown.proof; api_version := shown.api_version;
+           salt := shown.salt; hash := shown.hash; scopes := shown.scopes; environment := shown.environment; proof
+             := shown.proof; api_version := shown.api_version;
            verdict := case
              when shown.revoked or shown.ends_at <= at then 'ended'
              when in_on_sandbox_host and shown.environment <> 'sandbox' then 'wrong_host'
-             when not coalesce(shown.allowed_ips is null or in_address <<= any (shown.allowed_ips::inet[]), false) then 'wrong_address'
+             when not coalesce(shown.allowed_ips is null
+               or in_address <<= any (shown.allowed_ips::inet[]), false) then 'wrong_address'
              else 'admitted' end;
            if verdict = 'admitted' then
              rate_class := case
@@ -116,13 +132,17 @@ export const admissionMigration: Migration = {
              -- All keys of an account share its windows, else more keys would mean more calls. An agent that acts for
              -- somebody else has windows of its own there, and cannot use up those of its host.
              select * into counted from auth.count_call(
-               concat_ws(':', shown.account_id, shown.environment, case shown.proof when 'delegated' then shown.agent_id end), minute_limit, day_limit);
+               concat_ws(':', shown.account_id, shown.environment, case shown.proof
+                 when 'delegated' then shown.agent_id end), minute_limit, day_limit);
              verdict := coalesce(counted.exceeded, verdict);
              minute_left := counted.minute_left; day_left := counted.day_left;
-             minute_resets_s := counted.minute_resets_s; day_resets_s := counted.day_resets_s; is_news := counted.is_news;
-             if counted.exceeded is null and shown.id = shown.key_id and coalesce(shown.last_used_at < at - interval '1 minute', true) then
+             minute_resets_s := counted.minute_resets_s; day_resets_s := counted.day_resets_s; is_news
+               := counted.is_news;
+             if counted.exceeded is null and shown.id = shown.key_id
+               and coalesce(shown.last_used_at < at - interval '1 minute', true) then
                perform set_config('synchronous_commit', 'off', true);
-               update auth.api_keys k set last_used_at = at where k.id = shown.key_id and coalesce(k.last_used_at < at - interval '1 minute', true);
+               update auth.api_keys k set last_used_at = at
+                 where k.id = shown.key_id and coalesce(k.last_used_at < at - interval '1 minute', true);
              end if;
            end if;
            return next;
@@ -130,9 +150,11 @@ export const admissionMigration: Migration = {
        end $$`,
 
     `create or replace function auth.find_api_keys(wanted bytea)
-       returns table (id uuid, account_id uuid, agent_id uuid, kind text, salt bytea, hash bytea, scopes text[], ended boolean)
+       returns table (id uuid, account_id uuid, agent_id uuid, kind text, salt bytea, hash bytea, scopes text[],
+         ended boolean)
        language sql stable security definer set search_path = auth, pg_temp
-       as $$ select id, account_id, agent_id, kind, salt, hash, scopes, revoked_at is not null or coalesce(least(expires_at, grace_ends_at) <= auth.clock(), false)
+       as $$ select id, account_id, agent_id, kind, salt, hash, scopes, revoked_at is not null
+         or coalesce(least(expires_at, grace_ends_at) <= auth.clock(), false)
              from auth.api_keys where lookup = wanted $$`,
 
     // The commit is not waited for. WAL is written in order: once the effect of the request is durable, its nonce is,
@@ -160,7 +182,8 @@ export const admissionMigration: Migration = {
      ) with (fillfactor = 50)`,
     `revoke all on auth.failures from liftgraph_app`,
     // Worth telling: the first of a minute, which tells of those before it that were not, and the one that alarms.
-    `create function auth.count_failure(in_subject text, in_alarm_at integer, out in_hour integer, out untold integer, out is_news boolean)
+    `create function auth.count_failure(in_subject text, in_alarm_at integer, out in_hour integer, out untold integer,
+      out is_news boolean)
        language plpgsql volatile security definer set search_path = auth, pg_temp
        as $$
        declare
@@ -176,14 +199,16 @@ export const admissionMigration: Migration = {
          returning * into counted;
          in_hour := counted.in_hour;
          untold := counted.untold;
-         is_news := counted.told_at is null or counted.told_at <= at - interval '1 minute' or counted.in_hour = in_alarm_at;
+         is_news := counted.told_at is null or counted.told_at <= at - interval '1 minute'
+           or counted.in_hour = in_alarm_at;
          if is_news then
            update auth.failures f set told_at = at, untold = 0 where f.subject = in_subject;
          end if;
        end $$`,
     `create function auth.forget_old_failures() returns bigint
        language sql volatile security definer set search_path = auth, pg_temp
-       as $$ with gone as (delete from auth.failures where hour < auth.clock() - interval '2 hours' returning 1) select count(*) from gone $$`,
+       as $$ with gone as (delete from auth.failures where hour < auth.clock() - interval '2 hours' returning 1)
+         select count(*) from gone $$`,
 
     // Whoever ends a credential writes the row and nothing else: doors with open streams hear of it from here. The
     // message has the form of pub_sub.send, which belongs to another owner.
@@ -193,14 +218,17 @@ export const admissionMigration: Migration = {
          return null;
        end $$`,
     `create trigger announce_end after update of revoked_at, expires_at, grace_ends_at on auth.api_keys for each row
-       when ((old.revoked_at, old.expires_at, old.grace_ends_at) is distinct from (new.revoked_at, new.expires_at, new.grace_ends_at)) execute function auth.announce_end()`,
+       when ((old.revoked_at, old.expires_at, old.grace_ends_at) is distinct from (new.revoked_at, new.expires_at,
+         new.grace_ends_at)) execute function auth.announce_end()`,
     `create trigger announce_removal after delete on auth.api_keys for each row execute function auth.announce_end()`,
     `create trigger announce_end after update of revoked_at, expires_at on auth.tokens for each row
-       when ((old.revoked_at, old.expires_at) is distinct from (new.revoked_at, new.expires_at)) execute function auth.announce_end()`,
+       when ((old.revoked_at, old.expires_at) is distinct from (new.revoked_at, new.expires_at)) execute function
+         auth.announce_end()`,
     `create trigger announce_removal after delete on auth.tokens for each row execute function auth.announce_end()`,
     `create function auth.credential_ends(in_ids uuid[]) returns table (id uuid, ends_in_ms double precision)
        language sql stable security definer set search_path = auth, pg_temp
-       as $$ select wanted.id, case when c.id is null or c.revoked then 0 else extract(epoch from c.ends_at - auth.clock()) * 1000 end
+       as $$ select wanted.id, case when c.id is null or c.revoked then 0
+         else extract(epoch from c.ends_at - auth.clock()) * 1000 end
              from unnest(in_ids) as wanted(id) left join auth.credentials c on c.id = wanted.id $$`,
     `comment on function auth.credential_ends(uuid[]) is 'null never ends by itself; what does not exist has ended'`,
   ],
@@ -211,7 +239,8 @@ export const admissionUnderLoadMigration: Migration = {
   name: '007-admission-under-load',
   up: [
     `create or replace function auth.count_call(in_subject text, in_minute_limit integer, in_day_limit integer,
-         out exceeded text, out minute_left integer, out day_left integer, out minute_resets_s integer, out day_resets_s integer, out is_news boolean)
+         out exceeded text, out minute_left integer, out day_left integer, out minute_resets_s integer,
+           out day_resets_s integer, out is_news boolean)
        language plpgsql volatile security definer set search_path = auth, pg_temp
        as $$
        declare
@@ -224,11 +253,13 @@ export const admissionUnderLoadMigration: Migration = {
          is_news := false;
          -- A window that is used up stays so: whoever is refused for it does not queue for the row.
          select * into counted from auth.rate_windows w where w.subject = in_subject
-           and (w.minute >= this_minute and w.minute_calls >= in_minute_limit or in_day_limit is not null and w.day >= today and w.day_calls >= in_day_limit);
+           and (w.minute >= this_minute and w.minute_calls >= in_minute_limit or in_day_limit is not null
+             and w.day >= today and w.day_calls >= in_day_limit);
          is_refused := found;
          if not is_refused then
            -- Whoever waited for the row across the end of a window finds one that is later than its own.
-           insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls) values (in_subject, this_minute, 1, today, 1)
+           insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls)
+             values (in_subject, this_minute, 1, today, 1)
            on conflict (subject) do update set
              minute_calls = case when seen.minute >= this_minute then seen.minute_calls + 1 else 1 end,
              minute = greatest(seen.minute, this_minute),
@@ -241,18 +272,24 @@ export const admissionUnderLoadMigration: Migration = {
          end if;
          if is_refused then
            select * into counted from auth.rate_windows where subject = in_subject;
-           exceeded := case when in_day_limit is not null and counted.day >= today and counted.day_calls >= in_day_limit then 'day' else 'minute' end;
+           exceeded := case when in_day_limit is not null and counted.day >= today
+             and counted.day_calls >= in_day_limit then 'day' else 'minute' end;
            if counted.told_minute is distinct from this_minute then
-             update auth.rate_windows set told_minute = this_minute where subject = in_subject and told_minute is distinct from this_minute;
+             update auth.rate_windows set told_minute = this_minute
+               where subject = in_subject and told_minute is distinct from this_minute;
              is_news := found;
            end if;
          end if;
-         minute_left := case when counted.minute < this_minute then in_minute_limit else greatest(0, in_minute_limit - counted.minute_calls) end;
-         day_left := case when counted.day < today then in_day_limit else greatest(0, in_day_limit - counted.day_calls) end;
-         minute_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.minute, this_minute) + interval '1 minute' - at)));
+         minute_left := case when counted.minute < this_minute then in_minute_limit
+           else greatest(0, in_minute_limit - counted.minute_calls) end;
+         day_left := case when counted.day < today then in_day_limit
+           else greatest(0, in_day_limit - counted.day_calls) end;
+         minute_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.minute, this_minute) + interval
+           '1 minute' - at)));
          day_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.day, today) + interval '1 day' - at)));
        end $$`,
-    // Besides the id it says whether the credential is over; else only its time has changed, and holders of streams ask.
+    // Besides the id it says whether the credential is over; else only its time has changed, and holders of streams
+    // ask.
     `create or replace function auth.announce_end() returns trigger language plpgsql
        as $$ begin
          perform pg_notify('liftgraph', json_build_object('topic', 'auth.credential_ends', 'payload', json_build_object(
@@ -268,7 +305,8 @@ export const admissionOfManyMigration: Migration = {
   up: [
     // As many as the windows hold: together where there is room for all, which is nearly always, else one by one.
     `create function auth.count_calls(in_subject text, in_minute_limit integer, in_day_limit integer, in_calls integer,
-         out counted integer, out exceeded text, out minute_left integer, out day_left integer, out minute_resets_s integer, out day_resets_s integer, out is_news boolean)
+         out counted integer, out exceeded text, out minute_left integer, out day_left integer,
+           out minute_resets_s integer, out day_resets_s integer, out is_news boolean)
        language plpgsql volatile security definer set search_path = auth, pg_temp
        as $$
        declare
@@ -280,23 +318,29 @@ export const admissionOfManyMigration: Migration = {
          counted := 0;
          if in_calls > 1 then
            -- All but the last, which tells where the windows stand. Those of an earlier time are the first call's to begin.
-           update auth.rate_windows w set minute_calls = w.minute_calls + in_calls - 1, day_calls = w.day_calls + in_calls - 1
+           update auth.rate_windows w set minute_calls = w.minute_calls + in_calls - 1,
+             day_calls = w.day_calls + in_calls - 1
            where w.subject = in_subject and w.minute = this_minute and w.day = today
-             and w.minute_calls + in_calls <= in_minute_limit and (in_day_limit is null or w.day_calls + in_calls <= in_day_limit);
+             and w.minute_calls + in_calls <= in_minute_limit
+               and (in_day_limit is null or w.day_calls + in_calls <= in_day_limit);
            if found then counted := in_calls - 1; end if;
          end if;
          while counted < in_calls and exceeded is null loop
            select * into one from auth.count_call(in_subject, in_minute_limit, in_day_limit);
            exceeded := one.exceeded; is_news := one.is_news;
-           minute_left := one.minute_left; day_left := one.day_left; minute_resets_s := one.minute_resets_s; day_resets_s := one.day_resets_s;
+           minute_left := one.minute_left; day_left := one.day_left; minute_resets_s := one.minute_resets_s;
+             day_resets_s := one.day_resets_s;
            if exceeded is null then counted := counted + 1; end if;
          end loop;
        end $$`,
     `drop function auth.admit(bytea, inet, boolean, jsonb)`,
     // As before, for \`in_calls\` calls: \`calls\` of them are let in, and \`verdict\` is what the others hear.
-    `create function auth.admit(in_lookup bytea, in_address inet, in_on_sandbox_host boolean, in_limits jsonb, in_calls integer default 1)
-       returns table (id uuid, key_id uuid, account_id uuid, agent_id uuid, salt bytea, hash bytea, scopes text[], environment text, proof text, api_version text,
-         verdict text, minute_limit integer, day_limit integer, minute_left integer, day_left integer, minute_resets_s integer, day_resets_s integer, is_news boolean, calls integer)
+    `create function auth.admit(in_lookup bytea, in_address inet, in_on_sandbox_host boolean, in_limits jsonb,
+      in_calls integer default 1)
+       returns table (id uuid, key_id uuid, account_id uuid, agent_id uuid, salt bytea, hash bytea, scopes text[],
+         environment text, proof text, api_version text,
+         verdict text, minute_limit integer, day_limit integer, minute_left integer, day_left integer,
+           minute_resets_s integer, day_resets_s integer, is_news boolean, calls integer)
        language plpgsql volatile security definer set search_path = auth, pg_temp
        as $$
        #variable_conflict use_column
@@ -312,12 +356,14 @@ export const admissionOfManyMigration: Migration = {
            where c.lookup = in_lookup
          loop
            id := shown.id; key_id := shown.key_id; account_id := shown.account_id; agent_id := shown.agent_id;
-           salt := shown.salt; hash := shown.hash; scopes := shown.scopes; environment := shown.environment; proof := shown.proof; api_version := shown.api_version;
+           salt := shown.salt; hash := shown.hash; scopes := shown.scopes; environment := shown.environment; proof
+             := shown.proof; api_version := shown.api_version;
            calls := 0;
            verdict := case
              when shown.revoked or shown.ends_at <= at then 'ended'
              when in_on_sandbox_host and shown.environment <> 'sandbox' then 'wrong_host'
-             when not coalesce(shown.allowed_ips is null or in_address <<= any (shown.allowed_ips::inet[]), false) then 'wrong_address'
+             when not coalesce(shown.allowed_ips is null
+               or in_address <<= any (shown.allowed_ips::inet[]), false) then 'wrong_address'
              else 'admitted' end;
            if verdict = 'admitted' then
              rate_class := case
@@ -332,14 +378,18 @@ export const admissionOfManyMigration: Migration = {
                day_limit := coalesce(shown.requests_per_day, day_limit);
              end if;
              select * into counted from auth.count_calls(
-               concat_ws(':', shown.account_id, shown.environment, case shown.proof when 'delegated' then shown.agent_id end), minute_limit, day_limit, in_calls);
+               concat_ws(':', shown.account_id, shown.environment, case shown.proof
+                 when 'delegated' then shown.agent_id end), minute_limit, day_limit, in_calls);
              calls := counted.counted;
              verdict := coalesce(counted.exceeded, verdict);
              minute_left := counted.minute_left; day_left := counted.day_left;
-             minute_resets_s := counted.minute_resets_s; day_resets_s := counted.day_resets_s; is_news := counted.is_news;
-             if calls > 0 and shown.id = shown.key_id and coalesce(shown.last_used_at < at - interval '1 minute', true) then
+             minute_resets_s := counted.minute_resets_s; day_resets_s := counted.day_resets_s; is_news
+               := counted.is_news;
+             if calls > 0 and shown.id = shown.key_id
+               and coalesce(shown.last_used_at < at - interval '1 minute', true) then
                perform set_config('synchronous_commit', 'off', true);
-               update auth.api_keys k set last_used_at = at where k.id = shown.key_id and coalesce(k.last_used_at < at - interval '1 minute', true);
+               update auth.api_keys k set last_used_at = at
+                 where k.id = shown.key_id and coalesce(k.last_used_at < at - interval '1 minute', true);
              end if;
            end if;
            return next;
@@ -352,8 +402,9 @@ export const admissionOfManyMigration: Migration = {
 export const noncesOfManyMigration: Migration = {
   name: '029-nonces-of-many',
   up: [
-    // Places of those that had not been used, counted from 1; of equal ones the first. All processes write them in one order,
-    // so that none waits for another that waits for it. The commit is not waited for, as with one nonce (003-admission).
+    // Places of those that had not been used, counted from 1; of equal ones the first. All processes write them in one
+    // order, so that none waits for another that waits for it. The commit is not waited for, as with one nonce
+    // (003-admission).
     `create function auth.consume_nonces(in_scopes text[], in_nonces text[]) returns setof integer
        language plpgsql volatile security definer set search_path = auth, pg_temp
        as $$ begin

@@ -34,8 +34,8 @@ export interface Admitted {
 /** What every door asks before it lets a request in. Filled by the PostgreSQL-backed admission, shared by all doors. */
 export interface Admission {
   /**
-   * To be called for every request, before anything is done for it. Where many wait already, callers are let in who have
-   * next to nothing under way: the crowds of a few shut nobody else out.
+   * To be called for every request, before anything is done for it. Where many wait already, callers are let in who
+   * have next to nothing under way: the crowds of a few shut nobody else out.
    * @param authorization header `Authorization`, which names the caller
    * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait to be let in already
    */
@@ -45,14 +45,16 @@ export interface Admission {
   /**
    * Resolves `Authorization: Bearer <key or access token>`, checks the address against the key's allowlist, and counts
    * the call.
-   * @throws ProblemError `invalid_api_key` (missing, malformed, unknown, on the wrong host), `expired_api_key` (revoked,
+   * @throws ProblemError `invalid_api_key` (missing, malformed, unknown, on the wrong host), `expired_api_key`
+   * (revoked,
    *   expired), `ip_not_allowed`; RateLimitError
    */
   admit(arrival: Arrival): Promise<Admitted>;
   /**
    * An admitted caller as it acts in a workspace, which costs another question.
    * @param workspaceId public id, from the header `SVC-Workspace` or what stands for it
-   * @throws ProblemError `resource_not_found` for an unknown workspace and for one that the caller does not belong to alike
+   * @throws ProblemError `resource_not_found` for an unknown workspace and for one that the caller does not belong to
+   * alike
    */
   enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal>;
   /**
@@ -60,18 +62,26 @@ export interface Admission {
    * @param subject what the class is counted by, such as the client's address
    * @throws RateLimitError
    */
-  countStranger(rateClass: StrangerClass, subject: string, arrival: Pick<Arrival, 'requestId' | 'origin'>): Promise<readonly RateWindow[]>;
+  countStranger(
+    rateClass: StrangerClass,
+    subject: string,
+    arrival: Pick<Arrival, 'requestId' | 'origin'>,
+  ): Promise<readonly RateWindow[]>;
   /**
    * Consumes the nonce of a state-changing request; it is remembered for 24 h per credential
    * (per client address where `principal` is null).
    * @throws ProblemError `missing_nonce`, `invalid_request` (bad shape) or `duplicate_nonce`.
    */
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void>;
-  /** Calls `ended` once, within two seconds of the credential's revocation or expiry. The returned function cancels the watch. */
+  /**
+   * Calls `ended` once, within two seconds of the credential's revocation or expiry. The returned function cancels the
+   * watch.
+   */
   whenEnded(credential: ShownCredential, ended: () => void): () => void;
   /**
    * Counts a stream that the credential opens in this process, until the returned function is called.
-   * @throws ProblemError `rate_limit_exceeded` (`concurrency`) when its key, its account or everybody together has as many as may
+   * @throws ProblemError `rate_limit_exceeded` (`concurrency`) when its key, its account or everybody together has as
+   * many as may
    */
   openStream(credential: ShownCredential): () => void;
 }

@@ -63,7 +63,11 @@ export class CredentialEnds {
 
   async #listen(pubSub: PubSub): Promise<void> {
     for await (const news of pubSub.subscribe<Announcement>(TOPIC)) {
-      const affected = [...(news === RESYNC ? new Set([...this.#watches.values()].flatMap((watches) => [...watches])) : (this.#watches.get(news.id) ?? []))];
+      const affected = [
+        ...(news === RESYNC
+          ? new Set([...this.#watches.values()].flatMap((watches) => [...watches]))
+          : (this.#watches.get(news.id) ?? [])),
+      ];
       // What is over stays over: nothing is asked, so that a revocation does not queue behind a flood of requests.
       if (news !== RESYNC && news.isOver) for (const watch of affected) this.#end(watch);
       else void this.#check(affected);
@@ -74,11 +78,18 @@ export class CredentialEnds {
     if (watches.length === 0) return;
     try {
       const ids = [...new Set(watches.map(({ credential }) => credential.id))];
-      const rows = await this.#database.ask<{ id: string; ends_in_ms: number | null }>({ name: 'auth.credential_ends', text: 'select * from auth.credential_ends($1)', values: [ids] });
+      const rows = await this.#database.ask<{ id: string; ends_in_ms: number | null }>({
+        name: 'auth.credential_ends',
+        text: 'select * from auth.credential_ends($1)',
+        values: [ids],
+      });
       const ends = new Map(rows.map((row) => [row.id, row.ends_in_ms]));
       for (const watch of watches) this.#settle(watch, ends.get(watch.credential.id) ?? null);
     } catch (error) {
-      this.#logger.warn({ err: error, streams: watches.length }, 'could not ask whether credentials have ended and will ask again');
+      this.#logger.warn(
+        { err: error, streams: watches.length },
+        'could not ask whether credentials have ended and will ask again',
+      );
       for (const watch of watches) this.#later(watch, RETRY_MS);
     }
   }

@@ -8,8 +8,19 @@ export class AdmissionMetrics {
   readonly #streams: Gauge;
 
   constructor(registry: Registry) {
-    this.#refusals = new Counter({ name: 'liftgraph_admission_refusals_total', help: 'Requests and streams that were not let in, by error type; overloaded and concurrency are told apart from the other reasons of their types.', labelNames: ['reason'], registers: [registry] });
-    this.#streams = new Gauge({ name: 'liftgraph_streams_open', help: 'Event streams and subscriptions that clients have open.', registers: [registry] });
+    this.#refusals = new Counter({
+      name: 'liftgraph_admission_refusals_total',
+      help:
+        'Requests and streams that were not let in, by error type; overloaded and concurrency are told apart ' +
+        'from the other reasons of their types.',
+      labelNames: ['reason'],
+      registers: [registry],
+    });
+    this.#streams = new Gauge({
+      name: 'liftgraph_streams_open',
+      help: 'Event streams and subscriptions that clients have open.',
+      registers: [registry],
+    });
   }
 
   /** The same admission, with what it refuses counted. */
@@ -19,8 +30,10 @@ export class AdmissionMetrics {
       arrive: (authorization) => admission.arrive(authorization),
       admit: (arrival) => this.#counted(admission.admit(arrival)),
       enterWorkspace: (principal, workspaceId) => this.#counted(admission.enterWorkspace(principal, workspaceId)),
-      countStranger: (rateClass, subject, arrival) => this.#counted(admission.countStranger(rateClass, subject, arrival)),
-      consumeNonce: (principal, clientAddress, nonce) => this.#counted(admission.consumeNonce(principal, clientAddress, nonce)),
+      countStranger: (rateClass, subject, arrival) =>
+        this.#counted(admission.countStranger(rateClass, subject, arrival)),
+      consumeNonce: (principal, clientAddress, nonce) =>
+        this.#counted(admission.consumeNonce(principal, clientAddress, nonce)),
       whenEnded: (credential, ended) => admission.whenEnded(credential, ended),
       openStream: (credential) => this.#held(this.#refusing(() => admission.openStream(credential))),
     };
@@ -53,7 +66,10 @@ export class AdmissionMetrics {
   }
 
   #count(error: unknown): void {
-    const { type, problem: { code = '' } } = error instanceof ProblemError ? error : new ProblemError('internal_error', '');
+    const {
+      type,
+      problem: { code = '' },
+    } = error instanceof ProblemError ? error : new ProblemError('internal_error', '');
     this.#refusals.inc({ reason: code === 'overloaded' || code === 'concurrency' ? code : type });
   }
 }

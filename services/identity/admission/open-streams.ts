@@ -1,7 +1,10 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { ShownCredential } from './admission.ts';
 
-/** Event streams and subscriptions that one key may have open in one process, together with the tokens that it was shown for. */
+/**
+ * Event streams and subscriptions that one key may have open in one process, together with the tokens that it was shown
+ * for.
+ */
 export const MAX_STREAMS_PER_KEY = 100;
 /** The same for an account with all its keys, those of the sandbox among them. */
 export const MAX_STREAMS_PER_ACCOUNT = 200;
@@ -29,11 +32,23 @@ export class OpenStreams {
    */
   open({ keyId, accountId }: StreamHolder): () => void {
     const ofAccount = this.#byAccount.of(accountId);
-    if (this.#byKey.of(keyId) >= MAX_STREAMS_PER_KEY) throw tooMany(`At most ${MAX_STREAMS_PER_KEY} streams and subscriptions run at a time with one key. End one of them first.`);
-    if (ofAccount >= MAX_STREAMS_PER_ACCOUNT) throw tooMany(`At most ${MAX_STREAMS_PER_ACCOUNT} streams and subscriptions run at a time for one account, whatever its keys. End one of them first.`);
+    if (this.#byKey.of(keyId) >= MAX_STREAMS_PER_KEY)
+      throw tooMany(
+        `At most ${MAX_STREAMS_PER_KEY} streams and subscriptions run at a time with one key. End one of them first.`,
+      );
+    if (ofAccount >= MAX_STREAMS_PER_ACCOUNT)
+      throw tooMany(
+        `At most ${MAX_STREAMS_PER_ACCOUNT} streams and subscriptions run at a time for one account, whatever its ` +
+          `keys. End one of them first.`,
+      );
     const left = MAX_STREAMS - this.#open;
-    if (left <= 0) throw tooMany('The service has as many streams and subscriptions open as it can. Try again in a second.');
-    if (left <= RESERVED_STREAMS && ofAccount >= FEW_STREAMS) throw tooMany(`The service has few streams and subscriptions left, and keeps them for accounts with less than ${FEW_STREAMS}. Try again later, or end one of yours first.`);
+    if (left <= 0)
+      throw tooMany('The service has as many streams and subscriptions open as it can. Try again in a second.');
+    if (left <= RESERVED_STREAMS && ofAccount >= FEW_STREAMS)
+      throw tooMany(
+        `The service has few streams and subscriptions left, and keeps them for accounts with less than ` +
+          `${FEW_STREAMS}. Try again later, or end one of yours first.`,
+      );
     this.#byKey.add(keyId, 1);
     this.#byAccount.add(accountId, 1);
     this.#open += 1;

@@ -11,7 +11,13 @@ import { apiKeyKind, apiKeyLookup, matchesApiKey } from '../keys/api-key.ts';
 import { CredentialEnds } from './credential-ends.ts';
 import { OpenStreams } from './open-streams.ts';
 import type { Environment, Principal, Proof, Scope } from '../../../schema/principal.ts';
-import { RateLimitError, type RateLimit, type RateLimits, type RateWindow, type StrangerClass } from '../limits/rate-limits.ts';
+import {
+  RateLimitError,
+  type RateLimit,
+  type RateLimits,
+  type RateWindow,
+  type StrangerClass,
+} from '../limits/rate-limits.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
 import { RefusalLog, type RefusedCredential } from './refusal-log.ts';
 import { enterWorkspace, WorkspaceStore } from '../workspaces/workspace-store.ts';
@@ -19,7 +25,9 @@ import { enterWorkspace, WorkspaceStore } from '../workspaces/workspace-store.ts
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
 const ACCESS_TOKEN_PATTERN = /^svc_at_[A-Za-z0-9_-]{43}$/;
 const NONCE_PATTERN = /^[A-Za-z0-9_-]{8,128}$/;
-/** So many requests of one caller at a time crowd nobody: what came while this process was busy comes to it all at once. */
+/**
+ * So many requests of one caller at a time crowd nobody: what came while this process was busy comes to it all at once.
+ */
 const MODEST = 100;
 const PARAM = { param: 'header:Authorization' };
 
@@ -73,7 +81,10 @@ interface ScopedNonce {
   readonly nonce: string;
 }
 
-/** Admission by a question to PostgreSQL that is asked after the request came: exact across processes, immediate on revocation. */
+/**
+ * Admission by a question to PostgreSQL that is asked after the request came: exact across processes, immediate on
+ * revocation.
+ */
 export class PostgresAdmission implements Admission {
   readonly #database: Database;
   readonly #keyPepper: KeyObject;
@@ -84,20 +95,29 @@ export class PostgresAdmission implements Admission {
   readonly #ends: CredentialEnds;
   readonly #streams = new OpenStreams();
   readonly #underWay = new RequestsUnderWay();
-  readonly #showings = new Coalescer<Showing, CredentialRow | undefined>((showing, calls) => this.#find(showing, calls));
+  readonly #showings = new Coalescer<Showing, CredentialRow | undefined>((showing, calls) =>
+    this.#find(showing, calls),
+  );
   readonly #nonces = new Batches<ScopedNonce, boolean>((nonces) => this.#areFresh(nonces));
 
   constructor({ database, pubSub, keyPepper, rateLimits, logger }: PostgresAdmissionOptions) {
     this.#database = database;
     this.#keyPepper = createSecretKey(keyPepper);
     this.#rateLimits = rateLimits;
-    this.#limitsJson = JSON.stringify(Object.fromEntries(Object.entries(rateLimits).map(([name, { perMinute, perDay }]) => [name, [perMinute, perDay]])));
+    this.#limitsJson = JSON.stringify(
+      Object.fromEntries(
+        Object.entries(rateLimits).map(([name, { perMinute, perDay }]) => [name, [perMinute, perDay]]),
+      ),
+    );
     this.#refusals = new RefusalLog(database, logger);
     this.#ends = new CredentialEnds(database, pubSub, logger);
   }
 
   refuseWhenOverloaded(authorization: string | undefined): void {
-    this.#database.refuseWhenOverloaded({ announced: this.#showings.gathering, isModest: this.#underWay.of(authorization) <= MODEST });
+    this.#database.refuseWhenOverloaded({
+      announced: this.#showings.gathering,
+      isModest: this.#underWay.of(authorization) <= MODEST,
+    });
   }
 
   arrive(authorization: string | undefined): () => void {
@@ -107,17 +127,33 @@ export class PostgresAdmission implements Admission {
   async admit(arrival: Arrival): Promise<Admitted> {
     this.refuseWhenOverloaded(arrival.authorization);
     const secret = shownSecret(arrival.authorization);
-    const { origin: { clientAddress }, onSandboxHost } = arrival;
-    const { place, answer } = this.#showings.join(`${secret} ${clientAddress} ${onSandboxHost}`, { secret, clientAddress, onSandboxHost });
+    const {
+      origin: { clientAddress },
+      onSandboxHost,
+    } = arrival;
+    const { place, answer } = this.#showings.join(`${secret} ${clientAddress} ${onSandboxHost}`, {
+      secret,
+      clientAddress,
+      onSandboxHost,
+    });
     const row = await answer;
     if (row === undefined) {
       await this.#refusals.authFailed(arrival, 'unknown_credential', null);
-      throw new ProblemError('invalid_api_key', 'The key or token is unknown. Check that it was sent whole, or use another one.', PARAM);
+      throw new ProblemError(
+        'invalid_api_key',
+        'The key or token is unknown. Check that it was sent whole, or use another one.',
+        PARAM,
+      );
     }
     if (place >= row.calls) await this.#refuse(row, arrival, place === row.calls);
     // Those who came behind him are counted, too, as if one had been let in after the other.
     const windows = windowsOf(row, limitsOf(row), row.calls - 1 - place);
-    return { principal: principalOf(row), pinnedVersion: row.api_version, windows, credential: { id: row.id, keyId: row.key_id, accountId: row.account_id } };
+    return {
+      principal: principalOf(row),
+      pinnedVersion: row.api_version,
+      windows,
+      credential: { id: row.id, keyId: row.key_id, accountId: row.account_id },
+    };
   }
 
   /** The credential behind a secret, with so many calls counted; undefined where nobody was given it. */
@@ -125,7 +161,13 @@ export class PostgresAdmission implements Admission {
     const rows = await this.#database.ask<CredentialRow>({
       name: 'auth.admit',
       text: 'select * from auth.admit($1, $2, $3, $4, $5)',
-      values: [apiKeyLookup(this.#keyPepper, secret), clientAddress === 'unknown' ? null : clientAddress, onSandboxHost, this.#limitsJson, calls],
+      values: [
+        apiKeyLookup(this.#keyPepper, secret),
+        clientAddress === 'unknown' ? null : clientAddress,
+        onSandboxHost,
+        this.#limitsJson,
+        calls,
+      ],
     });
     // Absence must cost what a mismatch costs.
     if (rows.length === 0) matchesApiKey(undefined, secret);
@@ -138,25 +180,50 @@ export class PostgresAdmission implements Admission {
 
   /** @param isFirst whether those before him, who asked together with him, were let in */
   async #refuse(row: CredentialRow, arrival: Arrival, isFirst: boolean): Promise<never> {
-    const credential: RefusedCredential = { id: row.id, keyId: row.key_id, accountId: row.account_id, agentId: row.agent_id, environment: row.environment };
+    const credential: RefusedCredential = {
+      id: row.id,
+      keyId: row.key_id,
+      accountId: row.account_id,
+      agentId: row.agent_id,
+      environment: row.environment,
+    };
     switch (row.verdict) {
       case 'ended':
         await this.#refusals.authFailed(arrival, 'revoked_or_expired', credential);
         throw credentialEnded();
       case 'wrong_host':
         await this.#refusals.authFailed(arrival, 'wrong_host', credential);
-        throw new ProblemError('invalid_api_key', 'The sandbox takes test keys only (svc_test_sk_…). Send live keys to the production address.', { ...PARAM, code: 'live_key_in_sandbox' });
+        throw new ProblemError(
+          'invalid_api_key',
+          'The sandbox takes test keys only (svc_test_sk_…). Send live keys to the production address.',
+          { ...PARAM, code: 'live_key_in_sandbox' },
+        );
       case 'wrong_address':
         await this.#refusals.authFailed(arrival, 'address_not_allowed', credential);
-        throw new ProblemError('ip_not_allowed', `The key may not be used from ${arrival.origin.clientAddress}. Send the request from an address on its allowlist.`, PARAM);
+        throw new ProblemError(
+          'ip_not_allowed',
+          `The key may not be used from ${arrival.origin.clientAddress}. Send the request from an address on its ` +
+            `allowlist.`,
+          PARAM,
+        );
       case 'admitted':
         throw new Error('a call was neither let in nor refused');
       default:
-        throw await this.#exceeded(arrival, windowsOf(row, limitsOf(row)), row.verdict, row.is_news && isFirst, credential);
+        throw await this.#exceeded(
+          arrival,
+          windowsOf(row, limitsOf(row)),
+          row.verdict,
+          row.is_news && isFirst,
+          credential,
+        );
     }
   }
 
-  async countStranger(rateClass: StrangerClass, subject: string, arrival: Pick<Arrival, 'requestId' | 'origin'>): Promise<readonly RateWindow[]> {
+  async countStranger(
+    rateClass: StrangerClass,
+    subject: string,
+    arrival: Pick<Arrival, 'requestId' | 'origin'>,
+  ): Promise<readonly RateWindow[]> {
     this.refuseWhenOverloaded(undefined);
     const { perMinute, perDay } = this.#rateLimits[rateClass];
     const [row] = await this.#database.ask<WindowColumns & { exceeded: RateWindow['name'] | null }>({
@@ -169,7 +236,13 @@ export class PostgresAdmission implements Admission {
     return windows;
   }
 
-  async #exceeded(arrival: Pick<Arrival, 'requestId' | 'origin'>, windows: readonly RateWindow[], name: RateWindow['name'], isNews: boolean, credential: RefusedCredential | null): Promise<RateLimitError> {
+  async #exceeded(
+    arrival: Pick<Arrival, 'requestId' | 'origin'>,
+    windows: readonly RateWindow[],
+    name: RateWindow['name'],
+    isNews: boolean,
+    credential: RefusedCredential | null,
+  ): Promise<RateLimitError> {
     const exceeded = windows.find((window) => window.name === name)!;
     if (isNews) await this.#refusals.limitExceeded(arrival, { window: name, limit: exceeded.limit }, credential);
     return new RateLimitError(windows, exceeded);
@@ -177,16 +250,36 @@ export class PostgresAdmission implements Admission {
 
   async consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void> {
     const param = { param: 'header:X-Nonce' };
-    if (nonce === undefined || nonce === '') throw new ProblemError('missing_nonce', 'A request that changes state needs the header X-Nonce: a fresh UUID for every request, retries included. Over WebSocket it is extensions.nonce of the operation.', param);
-    if (!NONCE_PATTERN.test(nonce)) throw new ProblemError('invalid_request', 'X-Nonce must be 8 to 128 letters, digits, - or _; a UUID will do.', param);
+    if (nonce === undefined || nonce === '')
+      throw new ProblemError(
+        'missing_nonce',
+        'A request that changes state needs the header X-Nonce: a fresh UUID for every request, retries included. ' +
+          'Over WebSocket it is extensions.nonce of the operation.',
+        param,
+      );
+    if (!NONCE_PATTERN.test(nonce))
+      throw new ProblemError(
+        'invalid_request',
+        'X-Nonce must be 8 to 128 letters, digits, - or _; a UUID will do.',
+        param,
+      );
     const scope = principal === null ? `address:${clientAddress}` : `credential:${principal.credentialId}`;
-    if (!(await this.#nonces.add({ scope, nonce }))) throw new ProblemError('duplicate_nonce', 'This nonce was used in the last 24 hours. Send a new X-Nonce with every request.', param);
+    if (!(await this.#nonces.add({ scope, nonce })))
+      throw new ProblemError(
+        'duplicate_nonce',
+        'This nonce was used in the last 24 hours. Send a new X-Nonce with every request.',
+        param,
+      );
   }
 
   /** Uses up the nonces of those who came together, and tells which had not been used before. */
   async #areFresh(nonces: readonly ScopedNonce[]): Promise<readonly boolean[]> {
     const values = [nonces.map(({ scope }) => scope), nonces.map(({ nonce }) => nonce)];
-    const fresh = await this.#database.ask<{ place: number }>({ name: 'auth.consume_nonces', text: 'select * from auth.consume_nonces($1, $2) as place', values });
+    const fresh = await this.#database.ask<{ place: number }>({
+      name: 'auth.consume_nonces',
+      text: 'select * from auth.consume_nonces($1, $2) as place',
+      values,
+    });
     const places = new Set(fresh.map(({ place }) => place));
     return nonces.map((_nonce, index) => places.has(index + 1));
   }
@@ -203,10 +296,17 @@ export class PostgresAdmission implements Admission {
 /** The key or token of the header. @throws ProblemError `invalid_api_key` for anything that can be neither */
 function shownSecret(authorization: string | undefined): string {
   const refused = (message: string) => new ProblemError('invalid_api_key', message, PARAM);
-  if (authorization === undefined) throw refused('Send the header Authorization: Bearer <API key or access token>. POST /v1/agents/register gives you a key.');
+  if (authorization === undefined)
+    throw refused(
+      'Send the header Authorization: Bearer <API key or access token>. POST /v1/agents/register gives you a key.',
+    );
   const secret = BEARER_PATTERN.exec(authorization)?.[1];
   if (secret === undefined) throw refused('The Authorization header must read: Bearer <API key or access token>.');
-  if (apiKeyKind(secret) === undefined && !ACCESS_TOKEN_PATTERN.test(secret)) throw refused('A key has the form svc_{agent|live|test}_sk_ and 24 letters or digits, an access token svc_at_ and 43 characters.');
+  if (apiKeyKind(secret) === undefined && !ACCESS_TOKEN_PATTERN.test(secret))
+    throw refused(
+      'A key has the form svc_{agent|live|test}_sk_ and 24 letters or digits, an access token svc_at_ and 43 ' +
+        'characters.',
+    );
   return secret;
 }
 
@@ -230,6 +330,13 @@ function limitsOf({ minute_limit: perMinute, day_limit: perDay }: CredentialRow)
 
 /** @param later calls that are counted in the row and came after this one */
 function windowsOf(row: WindowColumns, { perMinute, perDay }: RateLimit, later = 0): readonly RateWindow[] {
-  const minute: RateWindow = { name: 'minute', limit: perMinute, remaining: (row.minute_left ?? 0) + later, resetsInS: row.minute_resets_s };
-  return perDay === null ? [minute] : [minute, { name: 'day', limit: perDay, remaining: (row.day_left ?? 0) + later, resetsInS: row.day_resets_s }];
+  const minute: RateWindow = {
+    name: 'minute',
+    limit: perMinute,
+    remaining: (row.minute_left ?? 0) + later,
+    resetsInS: row.minute_resets_s,
+  };
+  return perDay === null
+    ? [minute]
+    : [minute, { name: 'day', limit: perDay, remaining: (row.day_left ?? 0) + later, resetsInS: row.day_resets_s }];
 }

@@ -42,8 +42,13 @@ export class RefusalLog {
   /** @param credential null where nobody knows it */
   async authFailed(arrival: Refused, reason: AuthFailure, credential: RefusedCredential | null): Promise<void> {
     await this.#guarded(arrival, async () => {
-      const subject = credential === null ? `address:${addressBlock(arrival.origin.clientAddress)}` : `credential:${credential.id}`;
-      const [count] = await this.#database.ask<{ in_hour: number; untold: number; is_news: boolean }>({ name: 'auth.count_failure', text: 'select * from auth.count_failure($1, $2)', values: [subject, ALARM_AT] });
+      const subject =
+        credential === null ? `address:${addressBlock(arrival.origin.clientAddress)}` : `credential:${credential.id}`;
+      const [count] = await this.#database.ask<{ in_hour: number; untold: number; is_news: boolean }>({
+        name: 'auth.count_failure',
+        text: 'select * from auth.count_failure($1, $2)',
+        values: [subject, ALARM_AT],
+      });
       if (!count!.is_news) return;
       await this.#tell(arrival, credential, {
         type: 'auth.failed',
@@ -54,11 +59,21 @@ export class RefusalLog {
   }
 
   /** Said once per subject and minute: the caller knows when. */
-  async limitExceeded(arrival: Refused, limit: Readonly<Record<string, unknown>>, credential: RefusedCredential | null): Promise<void> {
-    await this.#guarded(arrival, () => this.#tell(arrival, credential, { type: 'rate_limit.exceeded', details: limit }));
+  async limitExceeded(
+    arrival: Refused,
+    limit: Readonly<Record<string, unknown>>,
+    credential: RefusedCredential | null,
+  ): Promise<void> {
+    await this.#guarded(arrival, () =>
+      this.#tell(arrival, credential, { type: 'rate_limit.exceeded', details: limit }),
+    );
   }
 
-  async #tell(arrival: Refused, credential: RefusedCredential | null, event: Pick<AuditEvent, 'type' | 'severity' | 'details'>): Promise<void> {
+  async #tell(
+    arrival: Refused,
+    credential: RefusedCredential | null,
+    event: Pick<AuditEvent, 'type' | 'severity' | 'details'>,
+  ): Promise<void> {
     const told: AuditEvent = {
       ...event,
       accountId: credential?.accountId ?? null,
@@ -74,11 +89,16 @@ export class RefusalLog {
     try {
       await tell();
     } catch (error) {
-      this.#logger.error({ err: error, requestId: arrival.requestId }, 'a refusal could not be recorded in the audit log');
+      this.#logger.error(
+        { err: error, requestId: arrival.requestId },
+        'a refusal could not be recorded in the audit log',
+      );
     }
   }
 }
 
 function actorOf({ keyId, agentId }: RefusedCredential): AuditActor {
-  return agentId === null ? { type: 'key', id: publicId('key', keyId as Uuid) } : { type: 'agent', id: publicId('agent', agentId as Uuid) };
+  return agentId === null
+    ? { type: 'key', id: publicId('key', keyId as Uuid) }
+    : { type: 'agent', id: publicId('agent', agentId as Uuid) };
 }

@@ -34,7 +34,8 @@ export function grantSandboxWishes(principal: Principal | null, { delay, force }
     throw new ProblemError(force, FORCIBLE[force], force === 'internal_error' ? {} : { retryAfterS: RETRY_AFTER_S });
   }
   if (delay === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(delay) || Number(delay) > MAX_SANDBOX_DELAY_MS) throw invalid('SVC-Sandbox-Delay', `must be a whole number of milliseconds from 0 to ${MAX_SANDBOX_DELAY_MS}`);
+  if (!/^\d{1,5}$/.test(delay) || Number(delay) > MAX_SANDBOX_DELAY_MS)
+    throw invalid('SVC-Sandbox-Delay', `must be a whole number of milliseconds from 0 to ${MAX_SANDBOX_DELAY_MS}`);
   return Number(delay);
 }
 
@@ -44,5 +45,9 @@ function isForcible(text: string): text is ForcibleProblem {
 
 function invalid(header: string, message: string): ProblemError {
   const param = `header:${header}`;
-  return new ProblemError('validation_error', `${header}: ${message}`, { code: 'invalid_value', param, errors: [{ param, code: 'invalid_value', message }] });
+  return new ProblemError('validation_error', `${header}: ${message}`, {
+    code: 'invalid_value',
+    param,
+    errors: [{ param, code: 'invalid_value', message }],
+  });
 }

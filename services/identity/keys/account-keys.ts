@@ -69,7 +69,9 @@ export class AccountKeys {
   }
 
   async count(): Promise<number> {
-    const [row] = await this.#em.execute<[{ count: string }]>(`select count(*) from auth.api_keys where ${this.#visible}`);
+    const [row] = await this.#em.execute<[{ count: string }]>(
+      `select count(*) from auth.api_keys where ${this.#visible}`,
+    );
     return Number(row.count);
   }
 
@@ -80,9 +82,14 @@ export class AccountKeys {
     return key;
   }
 
-  /** The agent's own key, `svc_agent_sk_…`: the newest, whatever its state; undefined where there is none to be seen. */
+  /**
+   * The agent's own key, `svc_agent_sk_…`: the newest, whatever its state; undefined where there is none to be seen.
+   */
   async ofAgent(agentId: Uuid): Promise<ApiKeyRecord | undefined> {
-    const [key] = await this.#select(`agent_id = ? and kind = 'svc_agent_sk' order by created_at desc, id desc limit 1`, [agentId]);
+    const [key] = await this.#select(
+      `agent_id = ? and kind = 'svc_agent_sk' order by created_at desc, id desc limit 1`,
+      [agentId],
+    );
     return key;
   }
 
@@ -91,11 +98,17 @@ export class AccountKeys {
    * @throws ProblemError `validation_error` / `key_ended` when nothing is left to rotate
    */
   async current(named: ApiKeyRecord): Promise<ApiKeyRecord> {
-    if (!works(named)) throw new ProblemError('validation_error', `The key ${publicId('key', named.id)} is ${named.status} and cannot be rotated. Create another pair with POST /v1/keys.`, { code: 'key_ended', param: 'path:id' });
+    if (!works(named))
+      throw new ProblemError(
+        'validation_error',
+        `The key ${publicId('key', named.id)} is ${named.status} and cannot be rotated. Create another pair with ` +
+          `POST /v1/keys.`,
+        { code: 'key_ended', param: 'path:id' },
+      );
     // To the very end of the line: time stands still from the start of a transaction on, so that for one that had to
     // wait, a key in the middle may have ended while the named one, which ended later, still works.
     let newest = named;
-    for (let next = named.rotatedTo; next !== null; ) {
+    for (let next = named.rotatedTo; next !== null;) {
       const [successor] = await this.#select('id = ?', [next]);
       if (successor !== undefined && works(successor)) newest = successor;
       next = successor?.rotatedTo ?? null;
@@ -132,9 +145,13 @@ export class AccountKeys {
    * @returns when `old` stops working
    */
   async replace(old: Uuid, successor: Uuid, graceHours: number): Promise<Date> {
-    await this.#em.execute(`update auth.api_keys set grace_ends_at = auth.clock() where rotated_to = ? and grace_ends_at > auth.clock()`, [old]);
+    await this.#em.execute(
+      `update auth.api_keys set grace_ends_at = auth.clock() where rotated_to = ? and grace_ends_at > auth.clock()`,
+      [old],
+    );
     const [row] = await this.#em.execute<[{ ends_at: string }]>(
-      `update auth.api_keys set rotated_to = ?, grace_ends_at = least(grace_ends_at, auth.clock() + make_interval(hours => ?)) where id = ?
+      `update auth.api_keys set rotated_to = ?,
+        grace_ends_at = least(grace_ends_at, auth.clock() + make_interval(hours => ?)) where id = ?
        returning to_jsonb(least(grace_ends_at, expires_at)) #>> '{}' as ends_at`,
       [successor, graceHours, old],
     );
@@ -146,18 +163,27 @@ export class AccountKeys {
     return new Date(row.ends_at);
   }
 
-  /** Ends a key, the tokens that it was shown for and what ends with it, at once and forever. @returns the moment of the first time */
+  /**
+   * Ends a key, the tokens that it was shown for and what ends with it, at once and forever. @returns the moment of the
+   * first time
+   */
   async revoke(id: Uuid): Promise<Date> {
     const [row] = await this.#em.execute<[{ revoked_at: string }]>(
-      `update auth.api_keys set revoked_at = coalesce(revoked_at, auth.clock()) where id = ? returning to_jsonb(revoked_at) #>> '{}' as revoked_at`,
+      `update auth.api_keys set revoked_at = coalesce(revoked_at, auth.clock()) where id = ? returning ` +
+        `to_jsonb(revoked_at) #>> '{}' as revoked_at`,
       [id],
     );
-    await this.#em.execute(`update auth.tokens set revoked_at = auth.clock() where key_id = ? and revoked_at is null`, [id]);
+    await this.#em.execute(`update auth.tokens set revoked_at = auth.clock() where key_id = ? and revoked_at is null`, [
+      id,
+    ]);
     return new Date(row.revoked_at);
   }
 
   async #select(condition: string, values: unknown[]): Promise<ApiKeyRecord[]> {
-    const rows = await this.#em.execute<Row[]>(`select ${COLUMNS} from auth.api_keys where ${this.#visible} and ${condition}`, values);
+    const rows = await this.#em.execute<Row[]>(
+      `select ${COLUMNS} from auth.api_keys where ${this.#visible} and ${condition}`,
+      values,
+    );
     return rows.map(({ makerId, grantId, ...row }) => ({
       ...row,
       bond: { makerId, grantId },

@@ -29,7 +29,10 @@ export function apiKeyKind(key: string): ApiKeyKind | undefined {
   return KEY_PATTERN.exec(key)?.[1] as ApiKeyKind | undefined;
 }
 
-/** Index value of a key under the server's pepper: a KeyObject, since Node takes five times as long to make one each time. */
+/**
+ * Index value of a key under the server's pepper: a KeyObject, since Node takes five times as long to make one each
+ * time.
+ */
 export function apiKeyLookup(pepper: KeyObject, key: string): Buffer {
   return createHmac('sha256', pepper).update(key).digest().subarray(0, 8);
 }

@@ -130,7 +130,8 @@ export const derivedKeysMigration: Migration = {
 
 /**
  * Whoever is let in is told apart by what ends him: answers that are kept for an account are not told to one that ends
- * sooner. A rotation makes no difference: the answer that a key in its grace asks for again may be that of its rotation.
+ * sooner. A rotation makes no difference: the answer that a key in its grace asks for again may be that of its
+ * rotation.
  */
 export const bondsAtTheDoorMigration: Migration = {
   name: '037-bonds-at-the-door',

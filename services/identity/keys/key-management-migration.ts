@@ -25,6 +25,7 @@ export const keyManagementMigration: Migration = {
                perform pg_advisory_xact_lock(hashtext('auth.claim_first_account'));
                return not exists (select from auth.accounts where tier is null);
              end $$`,
-    `comment on function auth.claim_first_account() is 'whether there is no account yet that people run; those of agents have a tier'`,
+    `comment on function auth.claim_first_account() is 'whether there is no account yet that people run; those of ` +
+      `agents have a tier'`,
   ],
 };

@@ -110,7 +110,17 @@ export class KeyResolver {
     context: RequestContext,
   ): Awaited<Answer<'rotateKey'>> {
     const { id, key, prefix, last4, createdAt } = presentNewKey(fresh);
-    return { id, key, prefix, last4, previousKeyId: publicId('key', previousId), previousKeyExpiresAt: previousEndsAt, rotatedAt: createdAt, trustScore, trust: this.#trust(context, 1) };
+    return {
+      id,
+      key,
+      prefix,
+      last4,
+      previousKeyId: publicId('key', previousId),
+      previousKeyExpiresAt: previousEndsAt,
+      rotatedAt: createdAt,
+      trustScore,
+      trust: this.#trust(context, 1),
+    };
   }
 
   #trust(context: RequestContext, records: number): TrustEnvelope {

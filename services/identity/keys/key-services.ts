@@ -23,8 +23,8 @@ export interface AgentScores {
 }
 
 /**
- * Holds the account to the end of the transaction, so that changes of its keys happen one after the other, for a caller whose
- * own key works still.
+ * Holds the account to the end of the transaction, so that changes of its keys happen one after the other, for a caller
+ * whose own key works still.
  * @throws ProblemError `expired_api_key`
  */
 export async function lockKeys(em: SqlEntityManager, principal: Principal): Promise<{ readonly plan: Plan }> {
@@ -41,5 +41,9 @@ export async function lockKeys(em: SqlEntityManager, principal: Principal): Prom
 export function assertKeyManager(context: RequestContext, action: 'key:read' | 'key:create' | 'key:write'): Principal {
   const principal = assertAction(context.principal, action);
   if (principal.workspace === null) return principal;
-  throw new ProblemError('insufficient_permissions', 'Keys belong to an account, not to a workspace. Send the request without SVC-Workspace.', { code: 'workspace' });
+  throw new ProblemError(
+    'insufficient_permissions',
+    'Keys belong to an account, not to a workspace. Send the request without SVC-Workspace.',
+    { code: 'workspace' },
+  );
 }

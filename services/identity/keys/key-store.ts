@@ -4,7 +4,14 @@ import { z } from 'zod';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import { newUuid, uuid } from '../../../platform/identifiers.ts';
-import { API_KEY_KINDS, apiKeyLookup, generateApiKey, sealApiKey, type ApiKeyKind, type StoredApiKey } from './api-key.ts';
+import {
+  API_KEY_KINDS,
+  apiKeyLookup,
+  generateApiKey,
+  sealApiKey,
+  type ApiKeyKind,
+  type StoredApiKey,
+} from './api-key.ts';
 import type { KeyBond } from './key-bond.ts';
 import { SCOPES, type Scope } from '../../../schema/principal.ts';
 
@@ -98,13 +105,30 @@ export class KeyStore {
     const [displayPrefix, last4] = [secret.slice(0, DISPLAY_PREFIX_LENGTH), secret.slice(-4)];
     const sealed = sealApiKey(this.#pepper, secret);
     const [row] = await em.execute<[{ created_at: string; expires_at: string | null }]>(
-      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes, key_pair_id, name, allowed_ips, expires_at, api_version, maker_id, grant_id, created_at)
+      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes,
+        key_pair_id, name, allowed_ips, expires_at, api_version, maker_id, grant_id, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s), ?, ?,
-               (select array_agg(network(range::inet)) from jsonb_array_elements_text(?::jsonb) range), ?::timestamptz, ?, ?, ?, auth.clock())
+               (select array_agg(network(range::inet)) from jsonb_array_elements_text(?::jsonb) range), ?::timestamptz,
+                 ?, ?, ?, auth.clock())
        returning to_jsonb(created_at) #>> '{}' as created_at, to_jsonb(expires_at) #>> '{}' as expires_at`,
       [
-        id, key.accountId, key.agentId, key.kind, displayPrefix, last4, sealed.lookup, sealed.salt, sealed.hash, JSON.stringify(key.scopes ?? SCOPES), key.keyPairId ?? null, key.name ?? null,
-        JSON.stringify(key.allowedIps ?? []), key.expiresAt?.toISOString() ?? null, key.apiVersion ?? null, key.bond.makerId, key.bond.grantId,
+        id,
+        key.accountId,
+        key.agentId,
+        key.kind,
+        displayPrefix,
+        last4,
+        sealed.lookup,
+        sealed.salt,
+        sealed.hash,
+        JSON.stringify(key.scopes ?? SCOPES),
+        key.keyPairId ?? null,
+        key.name ?? null,
+        JSON.stringify(key.allowedIps ?? []),
+        key.expiresAt?.toISOString() ?? null,
+        key.apiVersion ?? null,
+        key.bond.makerId,
+        key.bond.grantId,
       ],
     );
     const expiresAt = row.expires_at === null ? null : new Date(row.expires_at);
@@ -126,7 +150,9 @@ export class KeyStore {
 
   /** Every stored key that shares the index value: one, but for a collision of 64-bit lookups. */
   async find(key: string): Promise<readonly FoundApiKey[]> {
-    const rows = await this.#database.asNobody((em) => em.execute<KeyRow[]>(`select * from auth.find_api_keys(?)`, [apiKeyLookup(this.#pepper, key)]));
+    const rows = await this.#database.asNobody((em) =>
+      em.execute<KeyRow[]>(`select * from auth.find_api_keys(?)`, [apiKeyLookup(this.#pepper, key)]),
+    );
     return rows.map((row) => ({ ...row, accountId: row.account_id, agentId: row.agent_id }));
   }
 }

@@ -12,12 +12,18 @@ import type { KeyServices } from './key-services.ts';
 export const revocationEffect = z.object({ revokedAt: z.coerce.date() });
 
 /**
- * Ends a key, the caller's own included, every token that it was shown for and every key that ends with it. A key that was
- * revoked before stays so.
+ * Ends a key, the caller's own included, every token that it was shown for and every key that ends with it. A key that
+ * was revoked before stays so.
  * @returns the moment at which the key was revoked first
  * @throws ProblemError `resource_not_found`
  */
-export async function revokeKey({ database }: Pick<KeyServices, 'database'>, context: RequestContext, principal: Principal, id: string, settle: Settle<z.output<typeof revocationEffect>>): Promise<Date> {
+export async function revokeKey(
+  { database }: Pick<KeyServices, 'database'>,
+  context: RequestContext,
+  principal: Principal,
+  id: string,
+  settle: Settle<z.output<typeof revocationEffect>>,
+): Promise<Date> {
   const keyId = requireUuid('key', id, 'key');
   return database.asTenant(principal.accountId, async (em) => {
     await lockAccount(em, principal.accountId);

@@ -26,26 +26,54 @@ export interface Rotation {
 }
 
 /** The rotation as a retry tells of it again. */
-export const rotationEffect = z.object({ fresh: issuedApiKey, previousId: uuid, previousEndsAt: z.coerce.date(), trustScore: z.number().nullable() });
+export const rotationEffect = z.object({
+  fresh: issuedApiKey,
+  previousId: uuid,
+  previousEndsAt: z.coerce.date(),
+  trustScore: z.number().nullable(),
+});
 
 /**
  * Replaces a key by another with the same scopes, allowlist, version and end. The old one works on for the grace. Two
  * keys of one line work at a time: where the named key is in its grace already, its successor is the one that is
  * replaced, and the named key ends now. The successor ends with what made the key, as the key does.
- * @throws ProblemError `resource_not_found`, `validation_error` (`key_ended`), `insufficient_permissions` (`missing_scope`
+ * @throws ProblemError `resource_not_found`, `validation_error` (`key_ended`), `insufficient_permissions`
+ * (`missing_scope`
  *   when the key can do more than the caller's, `outlives_maker` when the caller ends, and the successor would not with it)
  */
-export async function rotateKey(services: KeyServices, context: RequestContext, principal: Principal, which: KeyToRotate, rawInput: unknown, settle: Settle<z.output<typeof rotationEffect>>): Promise<Rotation> {
+export async function rotateKey(
+  services: KeyServices,
+  context: RequestContext,
+  principal: Principal,
+  which: KeyToRotate,
+  rawInput: unknown,
+  settle: Settle<z.output<typeof rotationEffect>>,
+): Promise<Rotation> {
   const { graceHours } = parseGraphInput(rotationRequest, rawInput);
   const accountId = principal.accountId as Uuid;
   return services.database.asTenant(accountId, async (em) => {
     await lockKeys(em, principal);
     const keys = new AccountKeys(em, principal.environment);
-    const old = await keys.current('keyId' in which ? await keys.require(requireUuid('key', which.keyId, 'key')) : await requireAgentKey(keys, principal, which.agentId));
+    const old = await keys.current(
+      'keyId' in which
+        ? await keys.require(requireUuid('key', which.keyId, 'key'))
+        : await requireAgentKey(keys, principal, which.agentId),
+    );
     assertCovers(principal, old.scopes, 'path:id');
     if (!(await keys.endsWith(old, await bondOf(em, principal.credentialId)))) throw outlivesCaller(old.id);
     const { agentId, kind, bond, scopes, keyPairId, name, allowedIps, ownExpiresAt, apiVersion } = old;
-    const fresh = await services.keys.create(em, { accountId, agentId, kind, bond, scopes, keyPairId, name, allowedIps, expiresAt: ownExpiresAt, apiVersion });
+    const fresh = await services.keys.create(em, {
+      accountId,
+      agentId,
+      kind,
+      bond,
+      scopes,
+      keyPairId,
+      name,
+      allowedIps,
+      expiresAt: ownExpiresAt,
+      apiVersion,
+    });
     const previousEndsAt = await keys.replace(old.id, fresh.id, graceHours ?? MAX_GRACE_HOURS);
     // Rotating test keys makes nothing safer.
     if (agentId !== null && kind !== 'svc_test_sk') await services.agentScores.rewardRotation(em, agentId);
@@ -58,21 +86,34 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
       environment: principal.environment,
       details: { new_key_id: publicId('key', fresh.id), previous_key_expires_at: previousEndsAt.toISOString() },
     });
-    const rotation = { fresh, previousId: old.id, previousEndsAt, trustScore: agentId === null ? null : await services.agentScores.trustScoreOf(em, agentId) };
+    const rotation = {
+      fresh,
+      previousId: old.id,
+      previousEndsAt,
+      trustScore: agentId === null ? null : await services.agentScores.trustScoreOf(em, agentId),
+    };
     await settle(em, rotation);
     return rotation;
   });
 }
 
 function outlivesCaller(keyId: Uuid): ProblemError {
-  const message = `The key or token that you use ends, and the successor of ${publicId('key', keyId)} would not end with it. Rotate it with the key itself, or with a key without an end.`;
+  const message =
+    `The key or token that you use ends, and the successor of ${publicId('key', keyId)} would not end ` +
+    `with it. Rotate it with the key itself, or with a key without an end.`;
   return new ProblemError('insufficient_permissions', message, { code: 'outlives_maker', param: 'path:id' });
 }
 
-/** `me`, `agent_…` and the UUID name the caller's own agent; every other agent is as unknown as one that there is not. */
+/**
+ * `me`, `agent_…` and the UUID name the caller's own agent; every other agent is as unknown as one that there is not.
+ */
 async function requireAgentKey(keys: AccountKeys, principal: Principal, id: string): Promise<ApiKeyRecord> {
   const wanted = id === 'me' ? principal.agentId : agentUuid(id);
   const key = wanted == null || wanted !== principal.agentId ? undefined : await keys.ofAgent(wanted as Uuid);
-  if (key === undefined) throw new ProblemError('resource_not_found', `There is no agent ${shownId(id)}, or it has no key that you may rotate.`);
+  if (key === undefined)
+    throw new ProblemError(
+      'resource_not_found',
+      `There is no agent ${shownId(id)}, or it has no key that you may rotate.`,
+    );
   return key;
 }

@@ -13,7 +13,21 @@ export interface RateLimit {
  * Who is limited how: keys of the sandbox, operators by plan (`standard`, `pro`, `enterprise`), agents by tier
  * (`agent_enterprise` is the highest tier of the table of four), and strangers by address.
  */
-export const RATE_CLASSES = ['sandbox', 'standard', 'pro', 'enterprise', 'discovery', 'builder', 'partner', 'ambassador', 'agent_enterprise', 'register', 'oauth', 'bootstrap', 'anonymous'] as const;
+export const RATE_CLASSES = [
+  'sandbox',
+  'standard',
+  'pro',
+  'enterprise',
+  'discovery',
+  'builder',
+  'partner',
+  'ambassador',
+  'agent_enterprise',
+  'register',
+  'oauth',
+  'bootstrap',
+  'anonymous',
+] as const;
 export type RateClass = (typeof RATE_CLASSES)[number];
 /** The limits of every class of callers. */
 export type RateLimits = Readonly<Record<RateClass, RateLimit>>;
@@ -22,7 +36,9 @@ export type RateLimits = Readonly<Record<RateClass, RateLimit>>;
 export type StrangerClass = Extract<RateClass, 'register' | 'oauth' | 'bootstrap' | 'anonymous'>;
 
 /** Tiers of the other table stand for their neighbour: an account keeps its tier when the table is changed. */
-const LIMITS_OF_TIERS: Readonly<Record<TierTable, Pick<RateLimits, 'discovery' | 'builder' | 'partner' | 'ambassador' | 'agent_enterprise'>>> = {
+const LIMITS_OF_TIERS: Readonly<
+  Record<TierTable, Pick<RateLimits, 'discovery' | 'builder' | 'partner' | 'ambassador' | 'agent_enterprise'>>
+> = {
   three: {
     discovery: { perMinute: 60, perDay: 10_000 },
     builder: { perMinute: 60, perDay: 10_000 },
@@ -74,7 +90,10 @@ export interface Standing {
   readonly agreedPerDay: number | null;
 }
 
-/** What live calls of an agent's account are held to, by the rule of `auth.admit`: agreed numbers, then the plan, then the tier. */
+/**
+ * What live calls of an agent's account are held to, by the rule of `auth.admit`: agreed numbers, then the plan, then
+ * the tier.
+ */
 export function rateLimitOf({ plan, tier, agreedPerMinute, agreedPerDay }: Standing): RateLimit {
   const { perMinute, perDay } = plan === 'pro' || plan === 'enterprise' ? limitsInForce[plan] : rateLimitOfTier(tier);
   return { perMinute: agreedPerMinute ?? perMinute, perDay: agreedPerDay ?? perDay };
@@ -82,7 +101,10 @@ export function rateLimitOf({ plan, tier, agreedPerMinute, agreedPerDay }: Stand
 
 const PAIR = /^([a-z_]+)=([1-9]\d{0,8})(?:\/([1-9]\d{0,8}))?$/;
 
-/** Reads `standard=200,discovery=60/20000`: calls per minute and, behind a slash, per day; without it days are unlimited. Null when it reads otherwise. */
+/**
+ * Reads `standard=200,discovery=60/20000`: calls per minute and, behind a slash, per day; without it days are
+ * unlimited. Null when it reads otherwise.
+ */
 export function parseRateLimits(text: string): Partial<RateLimits> | null {
   const limits: Partial<Record<RateClass, RateLimit>> = {};
   for (const pair of text.split(',')) {
@@ -109,7 +131,11 @@ export class RateLimitError extends ProblemError {
   readonly windows: readonly RateWindow[];
 
   constructor(windows: readonly RateWindow[], exceeded: RateWindow) {
-    super('rate_limit_exceeded', `More than ${exceeded.limit} requests came in this ${exceeded.name}. Go on in ${exceeded.resetsInS} s.`, { code: `per_${exceeded.name}`, retryAfterS: exceeded.resetsInS });
+    super(
+      'rate_limit_exceeded',
+      `More than ${exceeded.limit} requests came in this ${exceeded.name}. Go on in ${exceeded.resetsInS} s.`,
+      { code: `per_${exceeded.name}`, retryAfterS: exceeded.resetsInS },
+    );
     this.windows = windows;
   }
 }

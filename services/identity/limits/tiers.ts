@@ -31,7 +31,10 @@ export function tierOf(table: TierTable, activeReferrals: number): Tier {
 }
 
 /** The tier above, and how many more active referrals it takes; null at the top. */
-export function nextTier(table: TierTable, activeReferrals: number): { readonly name: Tier; readonly referralsNeeded: number } | null {
+export function nextTier(
+  table: TierTable,
+  activeReferrals: number,
+): { readonly name: Tier; readonly referralsNeeded: number } | null {
   const next = LADDERS[table].find((rung) => rung.activeReferrals > activeReferrals);
   return next === undefined ? null : { name: next.tier, referralsNeeded: next.activeReferrals - activeReferrals };
 }

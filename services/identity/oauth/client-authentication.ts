@@ -11,7 +11,9 @@ const NOWHERE: RequestOrigin = { clientAddress: 'unknown', userAgent: null };
 /** Failures in an hour that make an attack (decision table of the contract, audit). */
 const ALARM_AT = 10;
 
-/** Finds out whether a client is who it says (RFC 6749 §2.3): its id is an agent's, its secret one of that agent's keys. */
+/**
+ * Finds out whether a client is who it says (RFC 6749 §2.3): its id is an agent's, its secret one of that agent's keys.
+ */
 export class ClientAuthentication {
   readonly #database: Database;
   readonly #admission: Admission;
@@ -38,8 +40,10 @@ export class ClientAuthentication {
    * @throws ProblemError `invalid_client`; whatever else the key is refused for (`ip_not_allowed`)
    */
   async authenticate(clientId: string, clientSecret: string, context: RequestContext): Promise<Principal> {
-    const principal = apiKeyKind(clientSecret) === 'svc_agent_sk' ? await this.#principalOf(clientSecret, context) : null;
-    if (principal !== null && principal.agentId !== null && principal.agentId === agentOfClientId(clientId)) return principal;
+    const principal =
+      apiKeyKind(clientSecret) === 'svc_agent_sk' ? await this.#principalOf(clientSecret, context) : null;
+    if (principal !== null && principal.agentId !== null && principal.agentId === agentOfClientId(clientId))
+      return principal;
     await this.#tellFailure(clientId, context);
     throw wrongClient();
   }
@@ -47,10 +51,16 @@ export class ClientAuthentication {
   async #principalOf(clientSecret: string, context: RequestContext): Promise<Principal | null> {
     try {
       // Whichever host was asked: admission judges the token again where it is used.
-      const { principal } = await this.#admission.admit({ requestId: context.requestId, origin: context.origin ?? NOWHERE, authorization: `Bearer ${clientSecret}`, onSandboxHost: false });
+      const { principal } = await this.#admission.admit({
+        requestId: context.requestId,
+        origin: context.origin ?? NOWHERE,
+        authorization: `Bearer ${clientSecret}`,
+        onSandboxHost: false,
+      });
       return principal;
     } catch (error) {
-      if (error instanceof ProblemError && (error.type === 'invalid_api_key' || error.type === 'expired_api_key')) return null;
+      if (error instanceof ProblemError && (error.type === 'invalid_api_key' || error.type === 'expired_api_key'))
+        return null;
       throw error;
     }
   }
@@ -60,7 +70,11 @@ export class ClientAuthentication {
     const client = agentId === undefined ? null : await this.#findClient(agentId);
     // Of unknown clients, the failure of the key was told by admission.
     if (client === null) return;
-    const [count] = await this.#database.ask<{ in_hour: number; untold: number; is_news: boolean }>({ name: 'auth.count_failure', text: 'select * from auth.count_failure($1, $2)', values: [`client:${client.agentId}`, ALARM_AT] });
+    const [count] = await this.#database.ask<{ in_hour: number; untold: number; is_news: boolean }>({
+      name: 'auth.count_failure',
+      text: 'select * from auth.count_failure($1, $2)',
+      values: [`client:${client.agentId}`, ALARM_AT],
+    });
     if (!count!.is_news) return;
     await this.#database.asNobody((em) =>
       recordAuditEvent(em, context, {
@@ -78,5 +92,10 @@ export class ClientAuthentication {
 }
 
 function wrongClient(): ProblemError {
-  return new ProblemError('invalid_client', 'The client is unknown, or the secret is not its own. client_id is the agent id, client_secret its key: svc_agent_sk_ and 24 letters or digits.', { param: '/client_id' });
+  return new ProblemError(
+    'invalid_client',
+    'The client is unknown, or the secret is not its own. client_id is the agent id, client_secret its key: ' +
+      'svc_agent_sk_ and 24 letters or digits.',
+    { param: '/client_id' },
+  );
 }

@@ -22,19 +22,23 @@ export const oauthMigration: Migration = {
        expires_at timestamptz not null,
        used_at timestamptz
      )`,
-    `comment on column auth.authorization_codes.family_id is 'of the tokens that the code gives; known beforehand, so that they can be found when it comes again'`,
+    `comment on column auth.authorization_codes.family_id is 'of the tokens that the code gives; known beforehand, ` +
+      `so that they can be found when it comes again'`,
     `create index authorization_codes_lookup on auth.authorization_codes (lookup)`,
     `create index authorization_codes_expiry on auth.authorization_codes (expires_at)`,
     ...tenantTable('auth.authorization_codes'),
     `create function auth.find_authorization_codes(wanted bytea)
-       returns table (id uuid, account_id uuid, agent_id uuid, salt bytea, hash bytea, redirect_uri text, code_challenge text, environment text, used boolean)
+       returns table (id uuid, account_id uuid, agent_id uuid, salt bytea, hash bytea, redirect_uri text,
+         code_challenge text, environment text, used boolean)
        language sql stable security definer set search_path = auth, pg_temp
        as $$ select id, account_id, agent_id, salt, hash, redirect_uri, code_challenge, environment, used_at is not null
              from auth.authorization_codes where lookup = wanted $$`,
     `create function auth.find_oauth_tokens(wanted bytea)
-       returns table (id uuid, account_id uuid, agent_id uuid, use text, family_id uuid, salt bytea, hash bytea, scopes text[], environment text)
+       returns table (id uuid, account_id uuid, agent_id uuid, use text, family_id uuid, salt bytea, hash bytea,
+         scopes text[], environment text)
        language sql stable security definer set search_path = auth, pg_temp
-       as $$ select id, account_id, agent_id, use, family_id, salt, hash, scopes, environment from auth.tokens where lookup = wanted $$`,
+       as $$ select id, account_id, agent_id, use, family_id, salt, hash, scopes, environment from auth.tokens
+         where lookup = wanted $$`,
     // Families that refresh forever shed their oldest tokens; what descends from those stays.
     `alter table auth.tokens
        drop constraint tokens_parent_id_fkey,
@@ -44,12 +48,15 @@ export const oauthMigration: Migration = {
     `create function auth.forget_old_grants() returns bigint
        language sql volatile security definer set search_path = auth, pg_temp
        as $$ with tokens as (delete from auth.tokens where expires_at < auth.clock() - interval '1 day' returning 1),
-                  codes as (delete from auth.authorization_codes where expires_at < auth.clock() - interval '31 days' returning 1)
+                  codes as (delete from auth.authorization_codes where expires_at < auth.clock() - interval '31 days'
+                    returning 1)
              select (select count(*) from tokens) + (select count(*) from codes) $$`,
   ],
 };
 
-/** Whether what a grant began may go on: subscriptions outlive the token that made them, and must not outlive its grant. */
+/**
+ * Whether what a grant began may go on: subscriptions outlive the token that made them, and must not outlive its grant.
+ */
 export const livingGrantsMigration: Migration = {
   name: '035-living-grants',
   up: [
@@ -57,7 +64,8 @@ export const livingGrantsMigration: Migration = {
        language sql stable security definer set search_path = auth, pg_temp
        as $$ select exists (
                select from tokens token join api_keys key on key.id = token.key_id
-               where token.family_id = in_family and token.used_at is null and token.revoked_at is null and key.revoked_at is null
+               where token.family_id = in_family and token.used_at is null and token.revoked_at is null
+                 and key.revoked_at is null
                  and least(token.expires_at, key.expires_at, key.grace_ends_at) > clock()) $$`,
   ],
 };

@@ -27,7 +27,12 @@ export interface OauthServices {
 export function openOauth({ database, keyPepper, admission, findClient, publicBaseUrl }: OauthServices): Oauth {
   const codes = new AuthorizationCodeStore(database, keyPepper);
   return {
-    tokens: new OauthTokenEndpoint({ database, clients: new ClientAuthentication(database, admission, findClient), codes, tokens: new TokenStore(database, keyPepper) }),
+    tokens: new OauthTokenEndpoint({
+      database,
+      clients: new ClientAuthentication(database, admission, findClient),
+      codes,
+      tokens: new TokenStore(database, keyPepper),
+    }),
     authorizations: new OauthAuthorizationEndpoint({ database, admission, findClient, codes, publicBaseUrl }),
   };
 }

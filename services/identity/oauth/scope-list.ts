@@ -7,7 +7,9 @@ import { SCOPES, type Scope } from '../../../schema/principal.ts';
  */
 export function parseScopes(scope: string | undefined): readonly Scope[] {
   const names = namesIn(scope);
-  for (const name of names) if (!(SCOPES as readonly string[]).includes(name)) throw invalidScope(`There is no scope ${name.slice(0, 64)}. The scopes are ${SCOPES.join(' ')}.`);
+  for (const name of names)
+    if (!(SCOPES as readonly string[]).includes(name))
+      throw invalidScope(`There is no scope ${name.slice(0, 64)}. The scopes are ${SCOPES.join(' ')}.`);
   return names.size === 0 ? SCOPES : SCOPES.filter((known) => names.has(known));
 }
 
@@ -18,7 +20,9 @@ export function parseScopes(scope: string | undefined): readonly Scope[] {
 export function grantedScopes(scope: string | undefined, allowed: readonly Scope[]): readonly Scope[] {
   if (namesIn(scope).size === 0) return allowed;
   const asked = parseScopes(scope);
-  for (const name of asked) if (!allowed.includes(name)) throw invalidScope(`The scope ${name} is not among those that may be granted here: ${allowed.join(' ')}.`);
+  for (const name of asked)
+    if (!allowed.includes(name))
+      throw invalidScope(`The scope ${name} is not among those that may be granted here: ${allowed.join(' ')}.`);
   return asked;
 }
 

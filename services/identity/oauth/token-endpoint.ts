@@ -32,7 +32,12 @@ export interface TokenRequest {
 }
 
 /** A token response (RFC 6749 §5.1), also as a retry tells of it again. */
-const tokenResponse = z.object({ accessToken: z.string(), refreshToken: z.string(), expiresInS: z.int(), scopes: z.array(z.enum(SCOPES)).readonly() });
+const tokenResponse = z.object({
+  accessToken: z.string(),
+  refreshToken: z.string(),
+  expiresInS: z.int(),
+  scopes: z.array(z.enum(SCOPES)).readonly(),
+});
 /** RFC 6749 §5.1. */
 export type TokenResponse = z.output<typeof tokenResponse>;
 
@@ -40,7 +45,8 @@ export type TokenResponse = z.output<typeof tokenResponse>;
 export interface TokenEndpoint {
   /**
    * Gives tokens for a grant.
-   * @throws ProblemError `invalid_request` (a member is missing), `invalid_client`, `invalid_scope`, `invalid_grant`: 400
+   * @throws ProblemError `invalid_request` (a member is missing), `invalid_client`, `invalid_scope`, `invalid_grant`:
+   * 400
    *   for a code, 401 for a refresh token
    */
   exchange(request: TokenRequest, context: RequestContext): Promise<TokenResponse>;
@@ -58,7 +64,9 @@ export interface TokenEndpointServices {
   readonly tokens: TokenStore;
 }
 
-/** Issues, refreshes and revokes OAuth tokens. Whatever must be remembered of a refusal is committed before it is told. */
+/**
+ * Issues, refreshes and revokes OAuth tokens. Whatever must be remembered of a refusal is committed before it is told.
+ */
 export class OauthTokenEndpoint implements TokenEndpoint {
   readonly #services: TokenEndpointServices;
 
@@ -67,7 +75,12 @@ export class OauthTokenEndpoint implements TokenEndpoint {
   }
 
   exchange(request: TokenRequest, context: RequestContext): Promise<TokenResponse> {
-    return exactlyOnce(this.#services.database, context, { effect: tokenResponse, needsRoom: false, act: (settle) => this.#issue(request, context, settle), recall: async (given) => given });
+    return exactlyOnce(this.#services.database, context, {
+      effect: tokenResponse,
+      needsRoom: false,
+      act: (settle) => this.#issue(request, context, settle),
+      recall: async (given) => given,
+    });
   }
 
   #issue(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
@@ -81,11 +94,27 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     }
   }
 
-  async #clientCredentials(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
+  async #clientCredentials(
+    request: TokenRequest,
+    context: RequestContext,
+    settle: Settle<TokenResponse>,
+  ): Promise<TokenResponse> {
     const { database, clients, tokens } = this.#services;
-    const principal = await clients.authenticate(request.clientId, needed(request.clientSecret, 'client_secret'), context);
+    const principal = await clients.authenticate(
+      request.clientId,
+      needed(request.clientSecret, 'client_secret'),
+      context,
+    );
     const scopes = grantedScopes(request.scope, principal.scopes);
-    const grant: Grant = { accountId: principal.accountId as Uuid, agentId: principal.agentId as Uuid, familyId: newUuid(), keyId: principal.credentialId as Uuid, proof: 'secret', scopes, environment: principal.environment };
+    const grant: Grant = {
+      accountId: principal.accountId as Uuid,
+      agentId: principal.agentId as Uuid,
+      familyId: newUuid(),
+      keyId: principal.credentialId as Uuid,
+      proof: 'secret',
+      scopes,
+      environment: principal.environment,
+    };
     const given = await database.asTenant(grant.accountId, async (em) => {
       const pair = await tokens.issuePair(em, grant);
       if (pair === null) return null;
@@ -93,15 +122,25 @@ export class OauthTokenEndpoint implements TokenEndpoint {
       await settle(em, { ...pair, scopes });
       return { ...pair, scopes };
     });
-    if (given === null) throw new ProblemError('invalid_client', 'The key was revoked or has expired.', { param: '/client_secret' });
+    if (given === null)
+      throw new ProblemError('invalid_client', 'The key was revoked or has expired.', { param: '/client_secret' });
     return given;
   }
 
-  async #authorizationCode(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
+  async #authorizationCode(
+    request: TokenRequest,
+    context: RequestContext,
+    settle: Settle<TokenResponse>,
+  ): Promise<TokenResponse> {
     const { database, clients, codes, tokens } = this.#services;
-    const [secret, redirectUri, verifier] = [needed(request.code, 'code'), needed(request.redirectUri, 'redirect_uri'), needed(request.codeVerifier, 'code_verifier')];
+    const [secret, redirectUri, verifier] = [
+      needed(request.code, 'code'),
+      needed(request.redirectUri, 'redirect_uri'),
+      needed(request.codeVerifier, 'code_verifier'),
+    ];
     const client = await clients.find(request.clientId);
-    if (!client.isPublic || request.clientSecret !== undefined) await clients.authenticate(request.clientId, needed(request.clientSecret, 'client_secret'), context);
+    if (!client.isPublic || request.clientSecret !== undefined)
+      await clients.authenticate(request.clientId, needed(request.clientSecret, 'client_secret'), context);
     const code = await codes.find(secret);
     if (code === null || code.agentId !== client.agentId) throw refusedCode('The code is unknown.');
     // A code that comes again has leaked, whatever else is wrong with the request.
@@ -133,13 +172,18 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     return true;
   }
 
-  async #refreshToken(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
+  async #refreshToken(
+    request: TokenRequest,
+    context: RequestContext,
+    settle: Settle<TokenResponse>,
+  ): Promise<TokenResponse> {
     const { database, clients, tokens } = this.#services;
     const secret = needed(request.refreshToken, 'refresh_token');
     // The contract asks for no secret here; one that is sent has to be right.
     if (request.clientSecret !== undefined) await clients.authenticate(request.clientId, request.clientSecret, context);
     const token = await tokens.find(secret);
-    if (token === null || token.use !== 'refresh' || token.agentId !== agentOfClientId(request.clientId)) throw refusedRefresh('The refresh token is unknown.');
+    if (token === null || token.use !== 'refresh' || token.agentId !== agentOfClientId(request.clientId))
+      throw refusedRefresh('The refresh token is unknown.');
 
     const outcome = await database.asTenant(token.accountId, async (em) => {
       await tokens.lockFamily(em, token);
@@ -153,12 +197,19 @@ export class OauthTokenEndpoint implements TokenEndpoint {
       await settle(em, { ...pair, scopes });
       return { ...pair, scopes };
     });
-    if (outcome === 'used') throw refusedRefresh('The refresh token was used before. Every token that descends from the same authorisation is revoked; authorise again.');
+    if (outcome === 'used')
+      throw refusedRefresh(
+        'The refresh token was used before. Every token that descends from the same authorisation is revoked; ' +
+          'authorise again.',
+      );
     if (outcome === 'expired') throw refusedRefresh('The refresh token was revoked or has expired. Authorise again.');
     return outcome;
   }
 
-  /** RFC 9700 §4.14.2: one of two who show the same refresh token is a thief, so that both lose all. False when it was not used. */
+  /**
+   * RFC 9700 §4.14.2: one of two who show the same refresh token is a thief, so that both lose all. False when it was
+   * not used.
+   */
   async #endReused(em: SqlEntityManager, token: FoundToken, context: RequestContext): Promise<boolean> {
     const { tokens } = this.#services;
     if (!(await tokens.wasUsed(em, token.id))) return false;
@@ -185,11 +236,16 @@ export class OauthTokenEndpoint implements TokenEndpoint {
 function assertSameClient(code: FoundCode, redirectUri: string, verifier: string): void {
   if (code.redirectUri !== redirectUri) throw refusedCode('redirect_uri is not the one that the code was sent to.');
   const challenge = createHash('sha256').update(verifier).digest();
-  if (!timingSafeEqual(challenge, Buffer.from(code.codeChallenge, 'base64url'))) throw refusedCode('code_verifier does not fit the code_challenge.');
+  if (!timingSafeEqual(challenge, Buffer.from(code.codeChallenge, 'base64url')))
+    throw refusedCode('code_verifier does not fit the code_challenge.');
 }
 
 function needed(value: string | undefined, name: string): string {
-  if (value === undefined) throw new ProblemError('invalid_request', `${name}: is required for this grant_type`, { code: 'required', param: `/${name}` });
+  if (value === undefined)
+    throw new ProblemError('invalid_request', `${name}: is required for this grant_type`, {
+      code: 'required',
+      param: `/${name}`,
+    });
   return value;
 }
 
@@ -201,13 +257,30 @@ function refusedRefresh(message: string): ProblemError {
   return new ProblemError('invalid_grant', message, { param: '/refresh_token', status: 401 });
 }
 
-function told(type: 'auth.token_issued' | 'auth.token_refreshed', grant: Grant, details: AuditEvent['details']): AuditEvent {
+function told(
+  type: 'auth.token_issued' | 'auth.token_refreshed',
+  grant: Grant,
+  details: AuditEvent['details'],
+): AuditEvent {
   const agent = publicId('agent', grant.agentId);
-  return { accountId: grant.accountId, type, actor: { type: 'agent', id: agent }, target: { type: 'agent', id: agent }, outcome: 'success', environment: grant.environment, details: { ...details, proof: grant.proof } };
+  return {
+    accountId: grant.accountId,
+    type,
+    actor: { type: 'agent', id: agent },
+    target: { type: 'agent', id: agent },
+    outcome: 'success',
+    environment: grant.environment,
+    details: { ...details, proof: grant.proof },
+  };
 }
 
 /** One entry for all keys that ended with a family just now, where there were any. */
-async function tellEndedKeys(em: SqlEntityManager, context: RequestContext, token: FoundToken, actor: AuditActor): Promise<void> {
+async function tellEndedKeys(
+  em: SqlEntityManager,
+  context: RequestContext,
+  token: FoundToken,
+  actor: AuditActor,
+): Promise<void> {
   const { count, ids } = await endedWith(em);
   if (count === 0) return;
   await recordAuditEvent(em, context, {
@@ -224,5 +297,13 @@ async function tellEndedKeys(em: SqlEntityManager, context: RequestContext, toke
 /** The tenant whose tokens were at stake hears of it. */
 function failed(what: FoundCode | FoundToken, reason: string): AuditEvent {
   const agent = publicId('agent', what.agentId);
-  return { accountId: what.accountId, type: 'auth.failed', actor: { type: 'anonymous', id: null }, target: { type: 'agent', id: agent }, outcome: 'failure', environment: what.environment, details: { reason } };
+  return {
+    accountId: what.accountId,
+    type: 'auth.failed',
+    actor: { type: 'anonymous', id: null },
+    target: { type: 'agent', id: agent },
+    outcome: 'failure',
+    environment: what.environment,
+    details: { reason },
+  };
 }

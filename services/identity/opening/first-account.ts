@@ -29,23 +29,43 @@ export class FirstAccount {
    * @throws ProblemError `insufficient_permissions` / `wrong_token`, `validation_error` (param `/email`, `/name`),
    *   `conflict` (`account_exists`, `operator_already_registered`)
    */
-  async open(given: { readonly token: string; readonly email: string; readonly name: string }, context: Pick<RequestContext, 'requestId' | 'origin'>): Promise<OpenedAccount> {
+  async open(
+    given: { readonly token: string; readonly email: string; readonly name: string },
+    context: Pick<RequestContext, 'requestId' | 'origin'>,
+  ): Promise<OpenedAccount> {
     // Digests have one length, so that the comparison tells nothing of the token's.
-    if (!timingSafeEqual(digest(given.token), this.#token)) throw new ProblemError('insufficient_permissions', 'This is not the token. Enter the value of BOOTSTRAP_TOKEN of this installation.', { code: 'wrong_token', param: '/token' });
+    if (!timingSafeEqual(digest(given.token), this.#token))
+      throw new ProblemError(
+        'insufficient_permissions',
+        'This is not the token. Enter the value of BOOTSTRAP_TOKEN of this installation.',
+        { code: 'wrong_token', param: '/token' },
+      );
     const parsed = request.safeParse({ email: given.email.trim(), name: given.name.trim() });
     if (!parsed.success) {
       const name = String(parsed.error.issues[0]!.path[0]);
-      throw new ProblemError('validation_error', name === 'email' ? 'Enter an e-mail address, such as ops@shop.example.' : 'The name has 80 characters at most.', { param: `/${name}` });
+      throw new ProblemError(
+        'validation_error',
+        name === 'email' ? 'Enter an e-mail address, such as ops@shop.example.' : 'The name has 80 characters at most.',
+        { param: `/${name}` },
+      );
     }
     const { email, name } = parsed.data;
-    return openAccount({ database: this.#database, keys: this.#keys, context, precondition: assertNoneYet }, { email, ...(name === '' ? {} : { name }) });
+    return openAccount(
+      { database: this.#database, keys: this.#keys, context, precondition: assertNoneYet },
+      { email, ...(name === '' ? {} : { name }) },
+    );
   }
 }
 
 async function assertNoneYet(em: SqlEntityManager): Promise<void> {
   const [row] = await em.execute<[{ open: boolean }]>(`select auth.claim_first_account() as open`);
   if (row.open) return;
-  throw new ProblemError('conflict', 'The first account exists already, so this token has no further use. The operator of this installation creates more accounts with: npx liftgraph admin account create. Lost keys are replaced with: npx liftgraph admin key create.', { code: 'account_exists' });
+  throw new ProblemError(
+    'conflict',
+    'The first account exists already, so this token has no further use. The operator of this installation creates ' +
+      'more accounts with: npx liftgraph admin account create. Lost keys are replaced with: npx liftgraph admin key create.',
+    { code: 'account_exists' },
+  );
 }
 
 function digest(token: string): Buffer {

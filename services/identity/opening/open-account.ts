@@ -36,7 +36,10 @@ export interface AccountOpening {
  * Opens an account without an agent, with its first pair of keys: all scopes, no end.
  * @throws ProblemError `conflict` / `operator_already_registered`
  */
-export async function openAccount({ database, keys, context, precondition }: AccountOpening, { email, ...request }: AccountRequest): Promise<OpenedAccount> {
+export async function openAccount(
+  { database, keys, context, precondition }: AccountOpening,
+  { email, ...request }: AccountRequest,
+): Promise<OpenedAccount> {
   const accountId = newUuid();
   return database.asTenant(accountId, async (em) => {
     await precondition?.(em);

@@ -31,13 +31,17 @@ export const workspaceMigration: Migration = {
     `comment on column auth.workspace_members.added_by is 'public id of the agent or key that added the member'`,
     `create index workspace_members_agent on auth.workspace_members (agent_id)`,
     ...tenantTable('auth.workspace_members'),
-    // Asked before it is known whose workspace it is, and across accounts: it tells a caller of its own workspaces, and of no others.
+    // Asked before it is known whose workspace it is, and across accounts: it tells a caller of its own workspaces, and
+    // of no others.
     `create function auth.workspaces_of(in_account uuid, in_agent uuid)
-       returns table (id uuid, account_id uuid, name text, region text, brand_ids text[], created_at timestamptz, role text, members jsonb)
+       returns table (id uuid, account_id uuid, name text, region text, brand_ids text[], created_at timestamptz,
+         role text, members jsonb)
        language sql stable security definer set search_path = auth, pg_temp
        as $$ select w.id, w.account_id, w.name, w.region, w.brand_ids, w.created_at,
-                    coalesce((select m.role from workspace_members m where m.workspace_id = w.id and m.agent_id = in_agent), 'owner'),
-                    (select coalesce(jsonb_agg(jsonb_build_object('agentId', m.agent_id, 'role', m.role, 'addedBy', m.added_by, 'addedAt', m.added_at) order by m.added_at, m.agent_id), '[]')
+                    coalesce((select m.role from workspace_members m
+                      where m.workspace_id = w.id and m.agent_id = in_agent), 'owner'),
+                    (select coalesce(jsonb_agg(jsonb_build_object('agentId', m.agent_id, 'role', m.role, 'addedBy',
+                      m.added_by, 'addedAt', m.added_at) order by m.added_at, m.agent_id), '[]')
                      from workspace_members m where m.workspace_id = w.id)
              from workspaces w
              where w.id in (select own.id from workspaces own where own.account_id = in_account
@@ -46,19 +50,26 @@ export const workspaceMigration: Migration = {
   ],
 };
 
-/** A workspace lies in the environment of the key that made it: members of one that a test key made see nothing of production. */
+/**
+ * A workspace lies in the environment of the key that made it: members of one that a test key made see nothing of
+ * production.
+ */
 export const workspaceEnvironmentMigration: Migration = {
   name: '034-workspace-environments',
   up: [
-    `alter table auth.workspaces add column environment text not null default 'live' check (environment in ('live', 'sandbox'))`,
+    `alter table auth.workspaces add column environment text not null default 'live' check (environment in ('live', ` +
+      `'sandbox'))`,
     `alter table auth.workspaces alter column environment drop default`,
     `drop function auth.workspaces_of(uuid, uuid)`,
     `create function auth.workspaces_of(in_account uuid, in_agent uuid, in_environment text)
-       returns table (id uuid, account_id uuid, name text, region text, brand_ids text[], created_at timestamptz, role text, members jsonb)
+       returns table (id uuid, account_id uuid, name text, region text, brand_ids text[], created_at timestamptz,
+         role text, members jsonb)
        language sql stable security definer set search_path = auth, pg_temp
        as $$ select w.id, w.account_id, w.name, w.region, w.brand_ids, w.created_at,
-                    coalesce((select m.role from workspace_members m where m.workspace_id = w.id and m.agent_id = in_agent), 'owner'),
-                    (select coalesce(jsonb_agg(jsonb_build_object('agentId', m.agent_id, 'role', m.role, 'addedBy', m.added_by, 'addedAt', m.added_at) order by m.added_at, m.agent_id), '[]')
+                    coalesce((select m.role from workspace_members m
+                      where m.workspace_id = w.id and m.agent_id = in_agent), 'owner'),
+                    (select coalesce(jsonb_agg(jsonb_build_object('agentId', m.agent_id, 'role', m.role, 'addedBy',
+                      m.added_by, 'addedAt', m.added_at) order by m.added_at, m.agent_id), '[]')
                      from workspace_members m where m.workspace_id = w.id)
              from workspaces w
              where w.environment = in_environment

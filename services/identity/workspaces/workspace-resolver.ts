@@ -11,7 +11,12 @@ import { presentRecord } from '../../../platform/graph/present-record.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import { type TrustEnvelope } from '../../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../../trust/envelope.ts';
-import { addWorkspaceAgent, membershipEffect, type MembershipServices, type MemberToAdd } from './add-workspace-agent.ts';
+import {
+  addWorkspaceAgent,
+  membershipEffect,
+  type MembershipServices,
+  type MemberToAdd,
+} from './add-workspace-agent.ts';
 import { createWorkspace, workspaceEffect } from './create-workspace.ts';
 import type { Workspace } from './workspace-store.ts';
 
@@ -33,10 +38,10 @@ export class WorkspaceResolver {
   }
 
   // REST has no row for one workspace.
-  @FieldQuery(
-    () => Record,
-    { nullable: true, description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.' },
-  )
+  @FieldQuery(() => Record, {
+    nullable: true,
+    description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.',
+  })
   async workspace(
     @Ctx() context: RequestContext,
     @Arg('id', () => ID, { description: 'Public id of the workspace.' }) id: string,
@@ -105,11 +110,9 @@ export class WorkspaceResolver {
 
   #present(row: Workspace, context: RequestContext): ShownWorkspace {
     return {
-      ...presentRecord(
-        workspace,
-        row,
-        { members: row.members.map((member) => presentRecord(workspaceMember, member, {})) },
-      ),
+      ...presentRecord(workspace, row, {
+        members: row.members.map((member) => presentRecord(workspaceMember, member, {})),
+      }),
       trust: this.#trust(context, 1),
     };
   }

@@ -10,7 +10,13 @@ import { settleTier, type TierServices } from './settle-tier.ts';
 export const ACTIVE_FROM_CENTS = 100_000;
 
 /** What counts of `attribution.completed`; events of releases before there were referrals say nothing of the agent. */
-const finished = z.object({ id: z.string(), status: z.string(), delta_r_cents: z.int().nullable(), agent_id: z.string().nullish(), input_digest: z.string().nullish() });
+const finished = z.object({
+  id: z.string(),
+  status: z.string(),
+  delta_r_cents: z.int().nullable(),
+  agent_id: z.string().nullish(),
+  input_digest: z.string().nullish(),
+});
 
 interface Activated {
   readonly account_id: Uuid;
@@ -20,34 +26,58 @@ interface Activated {
 }
 
 /**
- * Lets each completed live analysis count once for the referrals of the agent that served it, in the transaction that relays
- * its event: recovered revenue, activation, and the referrer's tier. A repetition on the same rows counts for nothing, and a
- * later revision is another event.
+ * Lets each completed live analysis count once for the referrals of the agent that served it, in the transaction that
+ * relays its event: recovered revenue, activation, and the referrer's tier. A repetition on the same rows counts for
+ * nothing, and a later revision is another event.
  */
 export function accrueReferrals(services: TierServices): EventConsumer {
   return async (em, { type, environment, data, accountId }) => {
     if (type !== 'attribution.completed' || environment !== 'live') return;
-    const { id, status, delta_r_cents: deltaRCents, agent_id: servedBy, input_digest: inputDigest } = finished.parse(data);
+    const {
+      id,
+      status,
+      delta_r_cents: deltaRCents,
+      agent_id: servedBy,
+      input_digest: inputDigest,
+    } = finished.parse(data);
     if (status !== 'completed' || deltaRCents === null || servedBy == null) return;
     const [analysisId, agentId] = [uuidFromPublicId('attr', id), uuidFromPublicId('agent', servedBy)];
-    if (analysisId === undefined || agentId === undefined) throw new Error(`the event of ${id} in the account ${accountId} has ids that are none`);
-    const activated = await em.execute<Activated[]>(`select * from agents.accrue_referral(?::uuid, ?::uuid, ?::bigint, ?, ?::bigint) order by chain_depth desc`, [analysisId, agentId, deltaRCents, inputDigest ?? null, ACTIVE_FROM_CENTS]);
+    if (analysisId === undefined || agentId === undefined)
+      throw new Error(`the event of ${id} in the account ${accountId} has ids that are none`);
+    const activated = await em.execute<Activated[]>(
+      `select * from agents.accrue_referral(?::uuid, ?::uuid, ?::bigint, ?, ?::bigint) order by chain_depth desc`,
+      [analysisId, agentId, deltaRCents, inputDigest ?? null, ACTIVE_FROM_CENTS],
+    );
     for (const referral of activated) {
-      await actingFor(em, wholeAccount({ accountId: referral.account_id, environment: 'live' }), () => activate(em, services, agentId, referral));
+      await actingFor(em, wholeAccount({ accountId: referral.account_id, environment: 'live' }), () =>
+        activate(em, services, agentId, referral),
+      );
     }
   };
 }
 
-async function activate(em: SqlEntityManager, services: TierServices, referredId: Uuid, referral: Activated): Promise<void> {
+async function activate(
+  em: SqlEntityManager,
+  services: TierServices,
+  referredId: Uuid,
+  referral: Activated,
+): Promise<void> {
   const referrer = { accountId: referral.account_id, agentId: referral.referrer_id };
-  await recordAuditEvent(em, { requestId: newRequestId() }, {
-    accountId: referrer.accountId,
-    type: 'referral.activated',
-    actor: { type: 'system', id: null },
-    target: { type: 'agent', id: publicId('agent', referredId) },
-    outcome: 'success',
-    environment: 'live',
-    details: { chain_depth: referral.chain_depth, accumulated_delta_r_cents: Number(referral.accumulated_delta_r_cents) },
-  });
+  await recordAuditEvent(
+    em,
+    { requestId: newRequestId() },
+    {
+      accountId: referrer.accountId,
+      type: 'referral.activated',
+      actor: { type: 'system', id: null },
+      target: { type: 'agent', id: publicId('agent', referredId) },
+      outcome: 'success',
+      environment: 'live',
+      details: {
+        chain_depth: referral.chain_depth,
+        accumulated_delta_r_cents: Number(referral.accumulated_delta_r_cents),
+      },
+    },
+  );
   if (referral.chain_depth === 1) await settleTier(em, services, referrer);
 }

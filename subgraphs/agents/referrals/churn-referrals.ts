@@ -6,16 +6,21 @@ import { settleTier, type TierServices } from './settle-tier.ts';
 export const IDLE_DAYS = 90;
 
 /**
- * Ends the referrals whose agent has gone quiet or has closed its account, and brings the tiers of those who referred them in
- * line, each referrer in a transaction of its own. Any number of processes may do so.
+ * Ends the referrals whose agent has gone quiet or has closed its account, and brings the tiers of those who referred
+ * them in line, each referrer in a transaction of its own. Any number of processes may do so.
  * @returns how many referrals ended
  */
 export async function churnReferrals(database: Database, services: TierServices): Promise<number> {
-  const referrers = await database.asNobody((em) => em.execute<{ account_id: Uuid; agent_id: Uuid }[]>(`select * from agents.referrers_to_look_at(?)`, [IDLE_DAYS]));
+  const referrers = await database.asNobody((em) =>
+    em.execute<{ account_id: Uuid; agent_id: Uuid }[]>(`select * from agents.referrers_to_look_at(?)`, [IDLE_DAYS]),
+  );
   let churned = 0;
   for (const { account_id: accountId, agent_id: agentId } of referrers) {
     churned += await database.asTenant(wholeAccount({ accountId, environment: 'live' }), async (em) => {
-      const gone = await em.execute<{ referred_id: Uuid }[]>(`select * from agents.churn_referrals(?::uuid, ?)`, [agentId, IDLE_DAYS]);
+      const gone = await em.execute<{ referred_id: Uuid }[]>(`select * from agents.churn_referrals(?::uuid, ?)`, [
+        agentId,
+        IDLE_DAYS,
+      ]);
       if (gone.length > 0) await settleTier(em, services, { accountId, agentId });
       return gone.length;
     });

@@ -10,15 +10,25 @@ const CHAINS = `
   from agents.agents agent join agents.agents referrer on referrer.id = agent.referred_by
   union all
   select further.account_id, further.id, agent.id, 2, agent.created_at
-  from agents.agents agent join agents.agents referrer on referrer.id = agent.referred_by join agents.agents further on further.id = referrer.referred_by`;
-const INSERT_CHAINS = `insert into agents.referrals (account_id, referrer_id, referred_id, chain_depth, created_at) select account_id, referrer_id, referred_id, chain_depth, created_at from (${CHAINS}) chain`;
+  from agents.agents agent join agents.agents referrer on referrer.id = agent.referred_by join agents.agents further
+    on further.id = referrer.referred_by`;
+const INSERT_CHAINS =
+  `insert into agents.referrals (account_id, referrer_id, referred_id, chain_depth, created_at) ` +
+  `select account_id, referrer_id, referred_id, chain_depth, created_at from (${CHAINS}) chain`;
 
 /** What ends a referral: an account that is closed, or a customer that is gone. */
 const IS_OVER = `(r.status = 'active' and r.last_billable_at <= auth.clock() - make_interval(days => in_idle_days)
-                   or r.status in ('pending', 'active') and exists (select from agents gone where gone.id = r.referred_id and gone.status = 'closed'))`;
+                   or r.status in ('pending', 'active')
+                     and exists (select from agents gone where gone.id = r.referred_id and gone.status = 'closed'))`;
 
-/** Counts an analysis of the session's account for the agent that served it; the referrals that it made active. `sum`: what a referral has accumulated then. */
-const accrual = (sum: string): string => `function agents.accrue_referral(in_analysis uuid, in_agent uuid, in_delta_r_cents bigint, in_input_digest text, in_active_from_cents bigint)
+/**
+ * Counts an analysis of the session's account for the agent that served it; the referrals that it made active. `sum`:
+ * what a referral has accumulated then.
+ */
+const accrual = (
+  sum: string,
+): string => `function agents.accrue_referral(in_analysis uuid, in_agent uuid, in_delta_r_cents bigint,
+  in_input_digest text, in_active_from_cents bigint)
        returns table (account_id uuid, referrer_id uuid, chain_depth smallint, accumulated_delta_r_cents bigint)
        language plpgsql volatile ${DEFINER} as $$
        #variable_conflict use_column
@@ -27,19 +37,21 @@ const accrual = (sum: string): string => `function agents.accrue_referral(in_ana
          perform from referrals r where r.referred_id = in_agent order by r.chain_depth for update;
          if not found then return; end if;
          insert into referral_accruals (analysis_id, account_id, agent_id, delta_r_cents, input_digest, accrued_at)
-           values (in_analysis, ${SESSION_ACCOUNT}, in_agent, in_delta_r_cents, in_input_digest, auth.clock()) on conflict do nothing;
+           values (in_analysis, ${SESSION_ACCOUNT}, in_agent, in_delta_r_cents, in_input_digest, auth.clock())
+             on conflict do nothing;
          if not found then return; end if;
          update referrals r set accumulated_delta_r_cents = ${sum}, last_billable_at = auth.clock()
            where r.referred_id = in_agent and r.status <> 'churned';
          return query
            update referrals r set status = 'active', activated_at = auth.clock()
-           where r.referred_id = in_agent and r.status = 'pending' and r.accumulated_delta_r_cents >= in_active_from_cents
+           where r.referred_id = in_agent and r.status = 'pending'
+             and r.accumulated_delta_r_cents >= in_active_from_cents
            returning r.account_id, r.referrer_id, r.chain_depth, r.accumulated_delta_r_cents;
        end $$`;
 
 /**
- * Referrals and what carries them over their threshold. A referral is its referrer's and changes by what another tenant does,
- * so that only functions write here; referrers read their own rows.
+ * Referrals and what carries them over their threshold. A referral is its referrer's and changes by what another tenant
+ * does, so that only functions write here; referrers read their own rows.
  */
 export const referralsMigration: Migration = {
   name: '005-referrals',
@@ -82,7 +94,8 @@ export const referralsMigration: Migration = {
 
     `create function agents.record_referrals(in_agent uuid) returns void
        language sql volatile ${DEFINER}
-       as $$ ${INSERT_CHAINS} where referred_id in (select id from agents where id = in_agent and account_id = ${SESSION_ACCOUNT}) $$`,
+       as $$ ${INSERT_CHAINS} where referred_id in (select id from agents
+         where id = in_agent and account_id = ${SESSION_ACCOUNT}) $$`,
 
     `create ${accrual('r.accumulated_delta_r_cents + in_delta_r_cents')}`,
 
@@ -97,11 +110,15 @@ export const referralsMigration: Migration = {
   ],
 };
 
-/** Sums of cents stop at 2^53 - 1, the largest that readers can tell from the next: an event that cannot be counted would hold up all behind it. */
+/**
+ * Sums of cents stop at 2^53 - 1, the largest that readers can tell from the next: an event that cannot be counted
+ * would hold up all behind it.
+ */
 export const sumsInRangeMigration: Migration = {
   name: '007-sums-in-range',
   up: [
     `create or replace ${accrual(`least(r.accumulated_delta_r_cents + in_delta_r_cents, ${Number.MAX_SAFE_INTEGER})`)}`,
-    `update agents.referrals set accumulated_delta_r_cents = ${Number.MAX_SAFE_INTEGER} where accumulated_delta_r_cents > ${Number.MAX_SAFE_INTEGER}`,
+    `update agents.referrals set accumulated_delta_r_cents = ${Number.MAX_SAFE_INTEGER} where ` +
+      `accumulated_delta_r_cents > ${Number.MAX_SAFE_INTEGER}`,
   ],
 };

@@ -32,7 +32,11 @@ export class ReferralResolver {
   async referrals(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
-    @Arg('agentId', () => ID, { nullable: true, description: 'Public id, UUID or me; the only agent that it can be is the account’s own.' }) agentId?: string | null,
+    @Arg('agentId', () => ID, {
+      nullable: true,
+      description: 'Public id, UUID or me; the only agent that it can be is the account’s own.',
+    })
+    agentId?: string | null,
     @Arg('filter', inputOf('listReferrals'), { nullable: true }) filter?: object | null,
   ): Promise<Answered<typeof referrals, 'listReferrals'>> {
     const { accountId, environment } = assertAction(context.principal, 'referral:read');
@@ -41,7 +45,11 @@ export class ReferralResolver {
       if (agentId != null && agentId !== 'me') await requireOwnAgent(em, agentId);
       const store = new ReferralStore(em, environment);
       const page = await parsePage(args, () => store.count(narrowed));
-      const [rows, totalCount, totals] = [await store.list(narrowed, page), await store.count(narrowed), await store.totals()];
+      const [rows, totalCount, totals] = [
+        await store.list(narrowed, page),
+        await store.count(narrowed),
+        await store.totals(),
+      ];
       const trust = recordEnvelope(rows.length, this.#clock(), context.apiVersion);
       return {
         ...connectionOf(rows.map(presentReferral), page, totalCount, trust),
@@ -66,5 +74,6 @@ function presentReferral({ accumulatedDeltaRCents, ...row }: Referral): z.output
 async function requireOwnAgent(em: SqlEntityManager, named: string): Promise<void> {
   const id = agentUuid(named);
   const own = id === undefined ? [] : await em.execute(`select 1 from agents.agents where id = ?`, [id]);
-  if (own.length === 0) throw new ProblemError('resource_not_found', `There is no agent ${shownId(named)}, or it is not yours.`);
+  if (own.length === 0)
+    throw new ProblemError('resource_not_found', `There is no agent ${shownId(named)}, or it is not yours.`);
 }

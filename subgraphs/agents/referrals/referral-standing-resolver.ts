@@ -28,7 +28,11 @@ export class ReferralStandingResolver {
     this.#active = perRequest((context) => {
       const home = homeOf(assertAction(context.principal, 'agent:readSelf'));
       return new DataLoader<Uuid, number | null>(async (ids) => {
-        const rows = await database.askAs<{ id: Uuid; active: number }>(home, { name: 'agents.active_referrals', text: `select id, (${ACTIVE_REFERRALS}) as active from agents.agents agent where id = any($1::uuid[])`, values: [ids] });
+        const rows = await database.askAs<{ id: Uuid; active: number }>(home, {
+          name: 'agents.active_referrals',
+          text: `select id, (${ACTIVE_REFERRALS}) as active from agents.agents agent where id = any($1::uuid[])`,
+          values: [ids],
+        });
         const byId = new Map(rows.map(({ id, active }) => [id, active]));
         return ids.map((id) => byId.get(id) ?? null);
       });

@@ -41,8 +41,8 @@ interface Row {
 }
 
 /**
- * The referrals of the account that `em` acts for; row level security shows no others. They are earned on live data, and a
- * test key is for people who shall not see that: in the sandbox there are none.
+ * The referrals of the account that `em` acts for; row level security shows no others. They are earned on live data,
+ * and a test key is for people who shall not see that: in the sandbox there are none.
  */
 export class ReferralStore {
   readonly #em: SqlEntityManager;
@@ -56,9 +56,11 @@ export class ReferralStore {
   /** Newest first, ties by id. */
   async list(filter: ReferralFilter, { limit, offset }: Page): Promise<readonly Referral[]> {
     const rows = await this.#em.execute<Row[]>(
-      `select r.referred_id, face.name, r.chain_depth, r.status, r.accumulated_delta_r_cents as cents, ${moment('r.created_at')} as created, ${moment('r.activated_at')} as activated,
+      `select r.referred_id, face.name, r.chain_depth, r.status, r.accumulated_delta_r_cents as cents,
+        ${moment('r.created_at')} as created, ${moment('r.activated_at')} as activated,
               ${moment(`r.activated_at + interval '${COMMISSION_MONTHS} months'`)} as expires
-       from (select * from agents.referrals where ${this.#visible} and ${MATCHES} order by created_at desc, referred_id desc limit ? offset ?) r
+       from (select * from agents.referrals
+         where ${this.#visible} and ${MATCHES} order by created_at desc, referred_id desc limit ? offset ?) r
        cross join lateral agents.public_face(r.referred_id) face
        order by r.created_at desc, r.referred_id desc`,
       [...valuesOf(filter), limit, offset],
@@ -76,14 +78,24 @@ export class ReferralStore {
   }
 
   async count(filter: ReferralFilter): Promise<number> {
-    const [row] = await this.#em.execute<[{ count: string }]>(`select count(*) from agents.referrals where ${this.#visible} and ${MATCHES}`, valuesOf(filter));
+    const [row] = await this.#em.execute<[{ count: string }]>(
+      `select count(*) from agents.referrals where ${this.#visible} and ${MATCHES}`,
+      valuesOf(filter),
+    );
     return Number(row.count);
   }
 
   /** How many there are of each status. */
   async totals(): Promise<Readonly<Record<ReferralStatus, number>>> {
-    const rows = await this.#em.execute<{ status: ReferralStatus; count: string }[]>(`select status, count(*) from agents.referrals where ${this.#visible} group by status`);
-    return { pending: 0, active: 0, churned: 0, ...Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)])) };
+    const rows = await this.#em.execute<{ status: ReferralStatus; count: string }[]>(
+      `select status, count(*) from agents.referrals where ${this.#visible} group by status`,
+    );
+    return {
+      pending: 0,
+      active: 0,
+      churned: 0,
+      ...Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)])),
+    };
   }
 }
 

@@ -23,14 +23,21 @@ export interface Referrer {
 const bySystem = () => ({ requestId: newRequestId() });
 
 /**
- * Brings an agent's tier in line with its active referrals, up or down, after any change to them; `em` acts for the agent's
- * account. The only place that changes a tier: of the agent, and of the account that its calls are limited by. Does this last,
- * since it records an event.
+ * Brings an agent's tier in line with its active referrals, up or down, after any change to them; `em` acts for the
+ * agent's account. The only place that changes a tier: of the agent, and of the account that its calls are limited by.
+ * Does this last, since it records an event.
  */
-export async function settleTier(em: SqlEntityManager, { pubSub, tierTable }: TierServices, { accountId, agentId }: Referrer): Promise<void> {
+export async function settleTier(
+  em: SqlEntityManager,
+  { pubSub, tierTable }: TierServices,
+  { accountId, agentId }: Referrer,
+): Promise<void> {
   // Of several changes at once, each waits here and counts what those before it have committed.
   await lockAccount(em, accountId);
-  const [agent] = await em.execute<{ tier: Tier; active: number }[]>(`select tier, (${ACTIVE_REFERRALS}) as active from agents.agents agent where id = ?`, [agentId]);
+  const [agent] = await em.execute<{ tier: Tier; active: number }[]>(
+    `select tier, (${ACTIVE_REFERRALS}) as active from agents.agents agent where id = ?`,
+    [agentId],
+  );
   if (agent === undefined) throw new Error(`there is no agent ${agentId} in the account ${accountId}`);
   const { tier: previous, active } = agent;
   const tier = tierOf(tierTable, active);
@@ -53,9 +60,17 @@ export async function settleTier(em: SqlEntityManager, { pubSub, tierTable }: Ti
     environment: 'live',
     type: 'agent.tier_changed',
     subject: id,
-    data: { agent_id: id, previous_tier: previous, tier, active_referrals: active, rate_limits: { requests_per_minute: perMinute, daily_limit: perDay } },
+    data: {
+      agent_id: id,
+      previous_tier: previous,
+      tier,
+      active_referrals: active,
+      rate_limits: { requests_per_minute: perMinute, daily_limit: perDay },
+    },
   });
 }
 
 /** How many referrals of `agent` count towards its tier: those that it made itself. */
-export const ACTIVE_REFERRALS = `select count(*)::int from agents.referrals r where r.referrer_id = agent.id and r.chain_depth = 1 and r.status = 'active'`;
+export const ACTIVE_REFERRALS =
+  `select count(*)::int from agents.referrals r where r.referrer_id = agent.id and ` +
+  `r.chain_depth = 1 and r.status = 'active'`;

@@ -17,7 +17,10 @@ const RateLimits = objectTypeOf(rateLimits);
 export class TierChangeType {
   @Field(() => Int, { description: 'Rises with every change; pass the last one as `after` to resume.' })
   sequence!: number;
-  @Field(() => TierEnum, { nullable: true, description: 'Null in the first item alone, which says where the stream begins; so are the others.' })
+  @Field(() => TierEnum, {
+    nullable: true,
+    description: 'Null in the first item alone, which says where the stream begins; so are the others.',
+  })
   previousTier!: Tier | null;
   @Field(() => TierEnum, { nullable: true, description: 'The tier from then on.' })
   tier!: Tier | null;
@@ -30,29 +33,58 @@ export class TierChangeType {
 /** Where the stream begins, or a change. */
 type Item = { readonly from: number } | RecordedEvent;
 
-/** The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in. */
+/**
+ * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
+ */
 export function tierChangeResolver(services: FeedServices): ClassType {
   @Resolver(() => TierChangeType)
   class TierChangeResolver {
     @Subscription(() => TierChangeType, {
       description: 'The tier of the account’s agent, as it changes. Errors: VALIDATION_ERROR.',
-      subscribe: ({ args, context }) => watch(services, context as RequestContext, (args as { readonly after?: number | null }).after ?? null),
+      subscribe: ({ args, context }) =>
+        watch(services, context as RequestContext, (args as { readonly after?: number | null }).after ?? null),
     })
-    tierChanged(@Root() item: Item, @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last change that was seen; 0 for all that are kept, from now on when absent.' }) _after?: number | null): TierChangeType {
+    tierChanged(
+      @Root() item: Item,
+      @Arg('after', () => Int, {
+        nullable: true,
+        description: 'Sequence of the last change that was seen; 0 for all that are kept, from now on when absent.',
+      })
+      _after?: number | null,
+    ): TierChangeType {
       return present(item);
     }
   }
   return TierChangeResolver;
 }
 
-async function watch(services: FeedServices, context: RequestContext, after: number | null): Promise<AsyncIterableIterator<Item>> {
+async function watch(
+  services: FeedServices,
+  context: RequestContext,
+  after: number | null,
+): Promise<AsyncIterableIterator<Item>> {
   const principal = assertAction(context.principal, 'event:read');
-  const { from, events } = await watchEvents(services, principal, { after, accepts: ({ type }) => type === 'agent.tier_changed' });
+  const { from, events } = await watchEvents(services, principal, {
+    after,
+    accepts: ({ type }) => type === 'agent.tier_changed',
+  });
   return beginningWith<Item>({ from }, events);
 }
 
 function present(item: Item): TierChangeType {
-  if ('from' in item) return { sequence: item.from, previousTier: null, tier: null, activeReferrals: null, rateLimits: null };
-  const { previous_tier: previousTier, tier, active_referrals: activeReferrals, rate_limits: limits } = item.data as EventData<'agent.tier_changed'>;
-  return { sequence: item.position, previousTier: previousTier as Tier, tier: tier as Tier, activeReferrals, rateLimits: { requestsPerMinute: limits.requests_per_minute, dailyLimit: limits.daily_limit } };
+  if ('from' in item)
+    return { sequence: item.from, previousTier: null, tier: null, activeReferrals: null, rateLimits: null };
+  const {
+    previous_tier: previousTier,
+    tier,
+    active_referrals: activeReferrals,
+    rate_limits: limits,
+  } = item.data as EventData<'agent.tier_changed'>;
+  return {
+    sequence: item.position,
+    previousTier: previousTier as Tier,
+    tier: tier as Tier,
+    activeReferrals,
+    rateLimits: { requestsPerMinute: limits.requests_per_minute, dailyLimit: limits.daily_limit },
+  };
 }

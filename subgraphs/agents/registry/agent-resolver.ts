@@ -97,7 +97,10 @@ export class AgentResolver {
   }
 
   /** Entity resolver: the agent behind a reference of another subgraph; null where there is none. */
-  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<ShownAgent | null> {
+  async resolveReference(
+    reference: Readonly<Record<string, unknown>>,
+    context: RequestContext,
+  ): Promise<ShownAgent | null> {
     const principal = assertAction(context.principal, 'agent:read');
     const uuid = agentUuid(String(reference['id']));
     return uuid === undefined ? null : this.#find(principal, uuid, context);
@@ -106,7 +109,8 @@ export class AgentResolver {
   /** @throws ProblemError `resource_not_found` */
   async #self(principal: Principal, context: RequestContext): Promise<ShownAgent> {
     const agent = await ownProfile(this.#services.database, principal);
-    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    if (agent === null)
+      throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
     return presentAgent(agent, this.#trust(context));
   }
 

@@ -20,7 +20,12 @@ const REFERRAL_LENGTH = 10;
 const DEFAULT_CAPABILITIES = ['attribution'] as const;
 
 /** What a registration leaves for whoever must tell of it again. */
-export const registrationEffect = z.object({ accountId: uuid, agentId: uuid, apiKey: z.string(), callbackSecret: z.string().nullable() });
+export const registrationEffect = z.object({
+  accountId: uuid,
+  agentId: uuid,
+  apiKey: z.string(),
+  callbackSecret: z.string().nullable(),
+});
 export type RegistrationEffect = z.output<typeof registrationEffect>;
 
 export interface RegisteredAgent {
@@ -35,7 +40,12 @@ export interface RegisteredAgent {
  * Registers an agent with a new account of its own, and issues its first key, in one transaction.
  * @throws ProblemError `validation_error` for a bad or unknown member, `conflict` / `operator_already_registered`.
  */
-export async function registerAgent(services: RegistryServices, context: RequestContext, rawInput: unknown, settle: Settle<RegistrationEffect>): Promise<RegisteredAgent> {
+export async function registerAgent(
+  services: RegistryServices,
+  context: RequestContext,
+  rawInput: unknown,
+  settle: Settle<RegistrationEffect>,
+): Promise<RegisteredAgent> {
   const input = parseGraphInput(registration, rawInput);
   const { callbackUrl } = input;
   if (callbackUrl !== undefined) await assertCallableAddress(services.outgoing, callbackUrl, '/callback_url', 422);
@@ -44,8 +54,15 @@ export async function registerAgent(services: RegistryServices, context: Request
   return services.database.asTenant(callbackScope(accountId), async (em) => {
     let referredBy: Uuid | null = null;
     if (input.referralCode !== undefined) {
-      const [row] = await em.execute<[{ id: Uuid | null }]>(`select agents.find_referrer(?) as id`, [input.referralCode]);
-      if (row.id === null) throw new ProblemError('validation_error', `referral_code: there is no agent with the code ${input.referralCode}.`, { code: 'unknown_referral_code', param: '/referral_code' });
+      const [row] = await em.execute<[{ id: Uuid | null }]>(`select agents.find_referrer(?) as id`, [
+        input.referralCode,
+      ]);
+      if (row.id === null)
+        throw new ProblemError(
+          'validation_error',
+          `referral_code: there is no agent with the code ${input.referralCode}.`,
+          { code: 'unknown_referral_code', param: '/referral_code' },
+        );
       referredBy = row.id;
     }
     const operator = {
@@ -74,9 +91,18 @@ export async function registerAgent(services: RegistryServices, context: Request
       target: { type: 'agent', id: publicId('agent', agent.id) },
       outcome: 'success',
       environment: 'live',
-      details: { capabilities: agent.capabilities, referred_by: referredBy === null ? null : publicId('agent', referredBy) },
+      details: {
+        capabilities: agent.capabilities,
+        referred_by: referredBy === null ? null : publicId('agent', referredBy),
+      },
     });
-    const callbackSecret = await setCallback(em, services.endpointSecrets, accountId, callbackUrl ?? null, context.apiVersion);
+    const callbackSecret = await setCallback(
+      em,
+      services.endpointSecrets,
+      accountId,
+      callbackUrl ?? null,
+      context.apiVersion,
+    );
     await settle(em, { accountId, agentId: agent.id as Uuid, apiKey, callbackSecret });
     return { agent, apiKey, callbackSecret };
   });

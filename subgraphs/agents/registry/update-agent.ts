@@ -19,16 +19,25 @@ import type { RegistryServices } from './registry-services.ts';
 export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable() });
 
 /**
- * Changes the calling agent, or with a test key how the sandbox shows it. Where its codes and notifications go, only a key
- * without an end says.
- * @throws ProblemError `validation_error`; `insufficient_permissions` / `outlives_maker`; `resource_not_found` for a caller that is not an agent of its account
+ * Changes the calling agent, or with a test key how the sandbox shows it. Where its codes and notifications go, only a
+ * key without an end says.
+ * @throws ProblemError `validation_error`; `insufficient_permissions` / `outlives_maker`; `resource_not_found` for a
+ * caller that is not an agent of its account
  */
-export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<z.output<typeof agentUpdateEffect>> {
+export async function updateAgent(
+  services: RegistryServices,
+  context: RequestContext,
+  principal: Principal,
+  rawInput: unknown,
+  settle: Settle<z.output<typeof agentUpdateEffect>>,
+): Promise<z.output<typeof agentUpdateEffect>> {
   const input = parseGraphInput(agentUpdate, rawInput);
-  if (input.callbackUrl != null) await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
+  if (input.callbackUrl != null)
+    await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
-    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    if (agent === null)
+      throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
     const leading = principal.environment === 'live' ? leadingElsewhere(input) : undefined;
     if (leading !== undefined) await assertNoEnd(em, principal, leading);
     const clientBefore = clientOf(agent);
@@ -44,7 +53,16 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
     await em.flush();
     if (!isDeepStrictEqual(clientOf(agent), clientBefore)) await tellClient(em, context, principal, agent);
     // Commissions are never earned in the sandbox.
-    const callbackSecret = input.callbackUrl === undefined || principal.environment !== 'live' ? null : await setCallback(em, services.endpointSecrets, agent.accountId as Uuid, input.callbackUrl, context.apiVersion);
+    const callbackSecret =
+      input.callbackUrl === undefined || principal.environment !== 'live'
+        ? null
+        : await setCallback(
+            em,
+            services.endpointSecrets,
+            agent.accountId as Uuid,
+            input.callbackUrl,
+            context.apiVersion,
+          );
     await settle(em, { callbackSecret });
     return { callbackSecret };
   });
@@ -63,8 +81,15 @@ function clientOf({ redirectUris, isPublic }: Agent): Pick<Agent, 'redirectUris'
   return { redirectUris, isPublic };
 }
 
-/** Where codes go, by host: what else stands in an address is the agent's own business, and the log keeps it for ever. */
-async function tellClient(em: SqlEntityManager, context: RequestContext, principal: Principal, { id, accountId, redirectUris, isPublic }: Agent): Promise<void> {
+/**
+ * Where codes go, by host: what else stands in an address is the agent's own business, and the log keeps it for ever.
+ */
+async function tellClient(
+  em: SqlEntityManager,
+  context: RequestContext,
+  principal: Principal,
+  { id, accountId, redirectUris, isPublic }: Agent,
+): Promise<void> {
   await recordAuditEvent(em, context, {
     accountId,
     type: 'agent.scope_changed',
@@ -72,6 +97,10 @@ async function tellClient(em: SqlEntityManager, context: RequestContext, princip
     target: { type: 'agent', id: publicId('agent', id as Uuid) },
     outcome: 'success',
     environment: principal.environment,
-    details: { change: 'oauth_client_changed', redirects_to: [...new Set(redirectUris.map((uri) => new URL(uri).origin))], public: isPublic },
+    details: {
+      change: 'oauth_client_changed',
+      redirects_to: [...new Set(redirectUris.map((uri) => new URL(uri).origin))],
+      public: isPublic,
+    },
   });
 }

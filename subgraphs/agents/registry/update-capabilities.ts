@@ -13,15 +13,24 @@ import { Agent } from './agent.ts';
 export const capabilitiesEffect = z.object({ updatedAt: z.coerce.date() });
 
 /**
- * Replaces the capabilities that the calling agent declares, or with a test key what the sandbox says. Descriptive only: scopes decide what it may do.
- * @throws ProblemError `validation_error` with status 400, as the contract has it for this operation; `resource_not_found` for a
+ * Replaces the capabilities that the calling agent declares, or with a test key what the sandbox says. Descriptive
+ * only: scopes decide what it may do.
+ * @throws ProblemError `validation_error` with status 400, as the contract has it for this operation;
+ * `resource_not_found` for a
  *   key that is bound to no agent
  */
-export async function updateCapabilities(database: Database, principal: Principal, rawInput: unknown, now: Date, settle: Settle<z.output<typeof capabilitiesEffect>>): Promise<void> {
+export async function updateCapabilities(
+  database: Database,
+  principal: Principal,
+  rawInput: unknown,
+  now: Date,
+  settle: Settle<z.output<typeof capabilitiesEffect>>,
+): Promise<void> {
   const { capabilities } = parseGraphInput(capabilitiesRequest, rawInput, 400);
   await database.asTenant(homeOf(principal), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
-    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    if (agent === null)
+      throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
     agent.present({ capabilities: [...new Set(capabilities)] }, principal.environment);
     if (principal.environment === 'live') agent.capabilitiesUpdatedAt = now;
     await em.flush();

@@ -19,16 +19,23 @@ const TIMEOUT_MS = 25_000;
 const SANDBOX = { accountId: SANDBOX_ACCOUNT_ID, environment: 'sandbox', workspace: null } as const;
 
 /**
- * Keeps the rows of the synthetic sources: all since the first day when a source is first used in an installation, and a month
- * more when the follow-up of a range that ends today would reach beyond them. So a range has the same rows around it on every day.
+ * Keeps the rows of the synthetic sources: all since the first day when a source is first used in an installation, and
+ * a month more when the follow-up of a range that ends today would reach beyond them. So a range has the same rows
+ * around it on every day.
  */
-export function sandboxRefresh(services: { readonly database: Database; readonly clickhouse: ClickHouse; readonly clock: () => Date }): RefreshSandbox {
+export function sandboxRefresh(services: {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: () => Date;
+}): RefreshSandbox {
   const underWay = new Map<string, Promise<void>>();
   return async (source) => {
     const until = lastDayNeeded(services.clock());
     const shop = shopOf(source);
     if (shop === undefined || isComplete(source, until)) return false;
-    const refresh = underWay.get(source.id) ?? refreshSource(services, shop, source.id as Uuid, until).finally(() => underWay.delete(source.id));
+    const refresh =
+      underWay.get(source.id) ??
+      refreshSource(services, shop, source.id as Uuid, until).finally(() => underWay.delete(source.id));
     underWay.set(source.id, refresh);
     await refresh;
     return true;
@@ -49,8 +56,16 @@ function isComplete(source: DataSource, until: string): boolean {
   return (source.statistics?.latest ?? '') >= until;
 }
 
-/** The row is locked meanwhile, so that one process makes the rows and the others find them. Whoever dies half-way is repeated, which changes nothing. */
-async function refreshSource({ database, clickhouse, clock }: Parameters<typeof sandboxRefresh>[0], shop: SyntheticShop, id: Uuid, until: string): Promise<void> {
+/**
+ * The row is locked meanwhile, so that one process makes the rows and the others find them. Whoever dies half-way is
+ * repeated, which changes nothing.
+ */
+async function refreshSource(
+  { database, clickhouse, clock }: Parameters<typeof sandboxRefresh>[0],
+  shop: SyntheticShop,
+  id: Uuid,
+  until: string,
+): Promise<void> {
   const key = { accountId: SANDBOX_ACCOUNT_ID, dataSourceId: id };
   await database.asTenant(
     SANDBOX,
@@ -59,8 +74,12 @@ async function refreshSource({ database, clickhouse, clock }: Parameters<typeof 
       if (isComplete(source, until)) return;
       // Without statistics whatever is there is of an unfinished or an earlier making.
       if (source.statistics == null) await purgeSource(clickhouse, key);
-      const window: DayWindow = { from: source.statistics?.latest == null ? FIRST_DAY : dayAfter(source.statistics.latest), to: until };
-      for (const statement of syntheticRowStatements(shop, key, window)) await clickhouse.command(statement, { timeoutMs: TIMEOUT_MS });
+      const window: DayWindow = {
+        from: source.statistics?.latest == null ? FIRST_DAY : dayAfter(source.statistics.latest),
+        to: until,
+      };
+      for (const statement of syntheticRowStatements(shop, key, window))
+        await clickhouse.command(statement, { timeoutMs: TIMEOUT_MS });
       const { days, parts, ...statistics } = await measureSource(clickhouse, clock)(key.accountId, id);
       const now = clock();
       // Made ahead of what a row may be dated.

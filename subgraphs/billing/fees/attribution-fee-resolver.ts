@@ -17,7 +17,10 @@ export class BilledAttributionType {
 @Resolver(() => BilledAttributionType)
 export class AttributionFeeResolver {
   @Directive('@requires(fields: "deltaRCents")')
-  @FieldResolver(() => CentsScalar, { nullable: true, description: 'Fee of the analysis: 5 % of the recovered revenue, at least 0.10; null until completed.' })
+  @FieldResolver(() => CentsScalar, {
+    nullable: true,
+    description: 'Fee of the analysis: 5 % of the recovered revenue, at least 0.10; null until completed.',
+  })
   platformFeeCents(@Root() attribution: BilledAttributionType): number | null {
     return attribution.deltaRCents === null ? null : platformFeeCents(attribution.deltaRCents);
   }

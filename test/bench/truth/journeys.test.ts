@@ -3,7 +3,13 @@ import { journeysOf } from '../../../bench/truth/journeys.ts';
 import type { PathTable } from '../../../compute/journey-tables.ts';
 import { DAY_S } from '../../../compute/run-options.ts';
 import { eventRows } from '../../compute/event-rows.ts';
-import { eventTable, journeysOf as obviousJourneys, pathTable, readEventRows, readPathRows } from '../../compute/reference-data.ts';
+import {
+  eventTable,
+  journeysOf as obviousJourneys,
+  pathTable,
+  readEventRows,
+  readPathRows,
+} from '../../compute/reference-data.ts';
 
 /** Path → conversions, revenue in cents, nulls. */
 function countsOf({ channels, offsets, steps, conversions, value, nulls }: PathTable): Map<string, readonly number[]> {
@@ -22,9 +28,14 @@ describe('journeys of an event table', () => {
     expect(countsOf(paths)).toEqual(countsOf(pathTable(rows)));
     const empty = rows.filter(({ path }) => path.length === 0);
     expect(totals.unattributedConversions).toBe(empty.reduce((sum, { conversions }) => sum + conversions, 0));
-    expect(totals.unattributedRevenue).toBeCloseTo(empty.reduce((sum, { value }) => sum + value, 0), 6);
+    expect(totals.unattributedRevenue).toBeCloseTo(
+      empty.reduce((sum, { value }) => sum + value, 0),
+      6,
+    );
     expect(totals.conversions).toBe(145);
-    expect(totals.journeys).toBe(rows.reduce((sum, { path, conversions, nulls }) => sum + (path.length === 0 ? 0 : conversions + nulls), 0));
+    expect(totals.journeys).toBe(
+      rows.reduce((sum, { path, conversions, nulls }) => sum + (path.length === 0 ? 0 : conversions + nulls), 0),
+    );
   });
 
   it('are those that the slow, obvious way finds, for any events and lookback', () => {

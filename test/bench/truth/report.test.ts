@@ -10,12 +10,28 @@ import { NO_CHANNEL } from '../../../compute/journey-tables.ts';
 import { DAY_S } from '../../../compute/run-options.ts';
 import { channel, unpaid, world } from './small-worlds.ts';
 
-const spec = world([channel('display', { effect: 0.05 }), channel('paid_search', { interestShare: 0.7, closing: 0.5 }), channel('video', { effect: 0.03, targeting: 0.5 }), unpaid('direct'), unpaid('organic_search')], { name: 'first', family: 'plain', propensitySpread: 0.5 });
+const spec = world(
+  [
+    channel('display', { effect: 0.05 }),
+    channel('paid_search', { interestShare: 0.7, closing: 0.5 }),
+    channel('video', { effect: 0.03, targeting: 0.5 }),
+    unpaid('direct'),
+    unpaid('organic_search'),
+  ],
+  { name: 'first', family: 'plain', propensitySpread: 0.5 },
+);
 let records: WorldRecord[];
 let smaller: WorldRecord[];
 beforeAll(async () => {
-  records = [await recordOf(spec), await recordOf({ ...spec, name: 'second', seed: 8 }), await recordOf({ ...withoutEffects(spec), name: 'third', family: 'nothing_works', seed: 9 })];
-  smaller = [await recordOf({ ...spec, name: 'first_of_2000', users: 2_000 }), await recordOf({ ...spec, name: 'second_of_2000', seed: 8, users: 2_000 })];
+  records = [
+    await recordOf(spec),
+    await recordOf({ ...spec, name: 'second', seed: 8 }),
+    await recordOf({ ...withoutEffects(spec), name: 'third', family: 'nothing_works', seed: 9 }),
+  ];
+  smaller = [
+    await recordOf({ ...spec, name: 'first_of_2000', users: 2_000 }),
+    await recordOf({ ...spec, name: 'second_of_2000', seed: 8, users: 2_000 }),
+  ];
 });
 
 describe('the record of a world', () => {
@@ -28,7 +44,12 @@ describe('the record of a world', () => {
     expect(record!.truth[1]).toBe(0);
     for (const { credit, low, high } of Object.values(record!.estimates)) {
       expect(credit).toHaveLength(3);
-      expect(credit.every((part, c) => Number.isFinite(part) && (low === undefined || (low[c]! <= part + 0.01 && part <= high![c]! + 0.01)))).toBe(true);
+      expect(
+        credit.every(
+          (part, c) =>
+            Number.isFinite(part) && (low === undefined || (low[c]! <= part + 0.01 && part <= high![c]! + 0.01)),
+        ),
+      ).toBe(true);
     }
   });
 
@@ -43,7 +64,8 @@ describe('the record of a world', () => {
         if (events.channel[i] !== NO_CHANNEL) [last, lastS] = [events.channel[i]!, events.timeS[i]!];
         if (events.conversion[i] === 0) continue;
         const value = events.value[next++]!;
-        if (last !== NO_CHANNEL && events.timeS[i]! - lastS <= 30 * DAY_S) expected.set(last, (expected.get(last) ?? 0) + value);
+        if (last !== NO_CHANNEL && events.timeS[i]! - lastS <= 30 * DAY_S)
+          expected.set(last, (expected.get(last) ?? 0) + value);
         last = NO_CHANNEL;
       }
     }
@@ -63,7 +85,10 @@ describe('the report', () => {
 
   it('compares the same worlds at every size, and lets the smaller ones count for no bar', () => {
     const sizes = worldsBySize(records, smaller);
-    expect(sizes.map((some) => some.map(({ name }) => name))).toEqual([['first_of_2000', 'second_of_2000'], ['first', 'second']]);
+    expect(sizes.map((some) => some.map(({ name }) => name))).toEqual([
+      ['first_of_2000', 'second_of_2000'],
+      ['first', 'second'],
+    ]);
     const [least, most] = sizes.map(summaryOfSize);
     expect([least!.users, most!.users]).toEqual([2_000, 5_000]);
     const errors = smaller.map((world) => Math.abs(totalErrorOf(world, 'causal')));
@@ -71,14 +96,22 @@ describe('the report', () => {
     expect(most!.errors).toEqual(errorsOf(records.slice(0, 2), 'causal'));
     const page = reportPage(records, smaller);
     expect(page).toContain(`| 2,000 | ${Math.round(least!.orders)} |`);
-    const barsIn = (text: string): string => text.slice(text.indexOf('## The bars'), text.indexOf('error of the incremental total | ') + 60).replace(/^.*customers.*$/gm, '');
+    const barsIn = (text: string): string =>
+      text
+        .slice(text.indexOf('## The bars'), text.indexOf('error of the incremental total | ') + 60)
+        .replace(/^.*customers.*$/gm, '');
     expect(barsIn(page)).toBe(barsIn(reportPage(records, [])));
     expect(reportPage(records, [])).not.toContain('How many customers');
   });
 
   it('draws pictures that stand on their own', () => {
     const working = records.filter(works);
-    for (const svg of [shareErrorFigure(working), familyFigure(byFamily(working)), intervalFigure(working), sizeFigure(worldsBySize(records, smaller))]) {
+    for (const svg of [
+      shareErrorFigure(working),
+      familyFigure(byFamily(working)),
+      intervalFigure(working),
+      sizeFigure(worldsBySize(records, smaller)),
+    ]) {
       expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
       expect(svg).not.toMatch(/NaN|var\(--/);
     }

@@ -18,7 +18,17 @@ const busy = world(
     channel('social', { onAir: 0.5 }),
     ...UNPAID,
   ],
-  { propensitySpread: 0.6, effectOnInterest: 0.4, effectOnPropensity: 0.5, satiation: { depth: 0.7, days: 10 }, announcingVisits: 0.3, orderLagDays: 2, orderSteepness: 1.4, weekly: 0.2, growth: 0.3 },
+  {
+    propensitySpread: 0.6,
+    effectOnInterest: 0.4,
+    effectOnPropensity: 0.5,
+    satiation: { depth: 0.7, days: 10 },
+    announcingVisits: 0.3,
+    orderLagDays: 2,
+    orderSteepness: 1.4,
+    weekly: 0.2,
+    growth: 0.3,
+  },
 );
 
 /** Per user: touches of channel 0 and revenue. */
@@ -41,10 +51,17 @@ function naive(simulated: World): { effect: number; error: number } {
   // Users without any event are not in the table, but they were not touched either.
   const silent = simulated.spec.users - users.length;
   const touched = users.filter((user) => user.touched).map(({ revenue }) => revenue);
-  const untouched = [...users.filter((user) => !user.touched).map(({ revenue }) => revenue), ...Array.from({ length: silent }, () => 0)];
+  const untouched = [
+    ...users.filter((user) => !user.touched).map(({ revenue }) => revenue),
+    ...Array.from({ length: silent }, () => 0),
+  ];
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = (values: readonly number[]): number => (mean(values.map((value) => value ** 2)) - mean(values) ** 2) / values.length;
-  return { effect: touched.length * (mean(touched) - mean(untouched)), error: touched.length * Math.sqrt(variance(touched) + variance(untouched)) };
+  const variance = (values: readonly number[]): number =>
+    (mean(values.map((value) => value ** 2)) - mean(values) ** 2) / values.length;
+  return {
+    effect: touched.length * (mean(touched) - mean(untouched)),
+    error: touched.length * Math.sqrt(variance(touched) + variance(untouched)),
+  };
 }
 
 describe('a simulated world', () => {
@@ -71,8 +88,13 @@ describe('a simulated world', () => {
 
   it('loses nothing with a channel that has no effect, whatever its selection', () => {
     const { truth, spec } = simulateWorld(busy);
-    for (const name of ['affiliate', 'social']) expect(truth.switchOff[spec.channels.findIndex((one) => one.name === name)]).toEqual({ conversions: 0, revenue: 0 });
-    for (const name of ['display', 'paid_search', 'retargeting']) expect(truth.switchOff[spec.channels.findIndex((one) => one.name === name)]!.conversions).toBeGreaterThan(0);
+    for (const name of ['affiliate', 'social'])
+      expect(truth.switchOff[spec.channels.findIndex((one) => one.name === name)]).toEqual({
+        conversions: 0,
+        revenue: 0,
+      });
+    for (const name of ['display', 'paid_search', 'retargeting'])
+      expect(truth.switchOff[spec.channels.findIndex((one) => one.name === name)]!.conversions).toBeGreaterThan(0);
     expect(truth.share.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
   });
 
@@ -84,7 +106,9 @@ describe('a simulated world', () => {
   });
 
   it('has single losses that add up to the total where channels do not meddle with one another', () => {
-    const { truth } = simulateWorld(world([channel('display', { effect: 0.05 }), channel('video', { effect: 0.1 }), ...UNPAID]));
+    const { truth } = simulateWorld(
+      world([channel('display', { effect: 0.05 }), channel('video', { effect: 0.1 }), ...UNPAID]),
+    );
     expect(truth.switchOff.reduce((sum, lost) => sum + lost.conversions, 0)).toBe(truth.total.conversions);
     expect(truth.switchOff.reduce((sum, lost) => sum + lost.revenue, 0)).toBeCloseTo(truth.total.revenue, 1);
   });
@@ -98,7 +122,12 @@ describe('a simulated world', () => {
 
   it('sets off as many orders per touch as the spec says, fewer where touches wear out or orders sate', () => {
     const perTouch = (changes: Parameters<typeof channel>[1], depth = 0): number => {
-      const { truth } = simulateWorld(world([channel('display', { effect: 0.05, touchesPerUser: 3, halfLifeDays: 0.5, ...changes }), ...UNPAID], { users: 20_000, satiation: { depth, days: 20 } }));
+      const { truth } = simulateWorld(
+        world([channel('display', { effect: 0.05, touchesPerUser: 3, halfLifeDays: 0.5, ...changes }), ...UNPAID], {
+          users: 20_000,
+          satiation: { depth, days: 20 },
+        }),
+      );
       return truth.total.conversions / truth.touches[0]!;
     };
     const fresh = perTouch({});
@@ -109,16 +138,22 @@ describe('a simulated world', () => {
     expect(perTouch({}, 1)).toBeLessThan(0.9 * fresh);
   });
 
-  it('agrees with a comparison of touched and untouched users when touches are random, and not when they follow interest', () => {
-    const display = { effect: 0.06, halfLifeDays: 1 };
-    const random = simulateWorld(world([channel('display', display), ...UNPAID], { users: 30_000 }));
-    const comparison = naive(random);
-    expect(Math.abs(comparison.effect - random.truth.total.revenue)).toBeLessThan(3 * comparison.error);
-    expect(comparison.error).toBeLessThan(0.15 * random.truth.total.revenue);
+  it(
+    'agrees with a comparison of touched and untouched users when touches are random, and not when they follow ' +
+      'interest',
+    () => {
+      const display = { effect: 0.06, halfLifeDays: 1 };
+      const random = simulateWorld(world([channel('display', display), ...UNPAID], { users: 30_000 }));
+      const comparison = naive(random);
+      expect(Math.abs(comparison.effect - random.truth.total.revenue)).toBeLessThan(3 * comparison.error);
+      expect(comparison.error).toBeLessThan(0.15 * random.truth.total.revenue);
 
-    const selected = simulateWorld(world([channel('display', { ...display, interestShare: 0.8 }), ...UNPAID], { users: 30_000 }));
-    expect(naive(selected).effect).toBeGreaterThan(2 * selected.truth.total.revenue);
-  });
+      const selected = simulateWorld(
+        world([channel('display', { ...display, interestShare: 0.8 }), ...UNPAID], { users: 30_000 }),
+      );
+      expect(naive(selected).effect).toBeGreaterThan(2 * selected.truth.total.revenue);
+    },
+  );
 
   it('can be scaled to the part of the orders that advertising brings', () => {
     const { truth } = simulateWorld(withIncrementalShare(busy, 0.4));

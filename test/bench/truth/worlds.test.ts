@@ -2,7 +2,10 @@ import { FAMILIES } from '../../../bench/truth/world-families.ts';
 import { simulateWorld } from '../../../bench/truth/simulate-world.ts';
 import { paidChannels } from '../../../bench/truth/world-spec.ts';
 import { REPORT_USERS, reportWorlds, SMALLER_SIZES, smallerWorlds, tuningWorlds } from '../../../bench/truth/worlds.ts';
-import { DEFAULT_BASELINE_CHANNELS, isBaselineChannel } from '../../../subgraphs/attribution/intake/data-sources/data-source.ts';
+import {
+  DEFAULT_BASELINE_CHANNELS,
+  isBaselineChannel,
+} from '../../../subgraphs/attribution/intake/data-sources/data-source.ts';
 
 const specs = [...reportWorlds(), ...tuningWorlds()].map(({ draft }) => draft);
 const report = specs.filter((spec) => !spec.name.startsWith('tuning_'));
@@ -15,10 +18,25 @@ describe('the worlds of the truth report', () => {
     expect(count('plain')).toBeGreaterThanOrEqual(8);
     expect(count('strong_selection')).toBeGreaterThanOrEqual(5);
     expect(count('halo')).toBeGreaterThanOrEqual(5);
-    expect(report.filter((spec) => spec.family === 'nothing_works' && spec.channels.every(({ effect }) => effect === 0)).length).toBeGreaterThanOrEqual(4);
-    expect(report.filter((spec) => spec.family !== 'nothing_works' && spec.channels.some(({ paid, effect }) => paid && effect === 0)).length).toBeGreaterThanOrEqual(10);
-    expect(report.filter((spec) => spec.family === 'halo').every((spec) => spec.channels.some(({ effect, halo }) => effect * halo > 0))).toBe(true);
-    expect(report.filter((spec) => spec.family === 'order_effects').every((spec) => spec.channels.some(({ boost }) => boost !== null))).toBe(true);
+    expect(
+      report.filter((spec) => spec.family === 'nothing_works' && spec.channels.every(({ effect }) => effect === 0))
+        .length,
+    ).toBeGreaterThanOrEqual(4);
+    expect(
+      report.filter(
+        (spec) => spec.family !== 'nothing_works' && spec.channels.some(({ paid, effect }) => paid && effect === 0),
+      ).length,
+    ).toBeGreaterThanOrEqual(10);
+    expect(
+      report
+        .filter((spec) => spec.family === 'halo')
+        .every((spec) => spec.channels.some(({ effect, halo }) => effect * halo > 0)),
+    ).toBe(true);
+    expect(
+      report
+        .filter((spec) => spec.family === 'order_effects')
+        .every((spec) => spec.channels.some(({ boost }) => boost !== null)),
+    ).toBe(true);
   });
 
   it('have 6 to 10 paid channels and two unpaid ones that the product takes for such', () => {
@@ -26,7 +44,9 @@ describe('the worlds of the truth report', () => {
       const paid = paidChannels(spec);
       expect(paid.length).toBeGreaterThanOrEqual(6);
       expect(paid.length).toBeLessThanOrEqual(10);
-      spec.channels.forEach((channel) => expect(isBaselineChannel(channel.name, DEFAULT_BASELINE_CHANNELS)).toBe(!channel.paid));
+      spec.channels.forEach((channel) =>
+        expect(isBaselineChannel(channel.name, DEFAULT_BASELINE_CHANNELS)).toBe(!channel.paid),
+      );
       expect(spec.channels.length - paid.length).toBe(2);
     }
   });

@@ -19,12 +19,22 @@ import { DAY, IN_MARKET, shoppers } from './shoppers.ts';
 
 const tick = () => undefined;
 const RANGE = { rangeStartS: 20 * DAY, rangeEndS: 60 * DAY };
-const OPTIONS: RunOptions = { ...DEFAULT_RUN_PARAMETERS, ...RANGE, lookbackS: 20 * DAY, observedUntilS: 60 * DAY, isBaseline: Uint8Array.from([1, 0, 0, 0]) };
+const OPTIONS: RunOptions = {
+  ...DEFAULT_RUN_PARAMETERS,
+  ...RANGE,
+  lookbackS: 20 * DAY,
+  observedUntilS: 60 * DAY,
+  isBaseline: Uint8Array.from([1, 0, 0, 0]),
+};
 const REPLICATION = { confidenceLevel: 0.95, seed: 1 };
 const BASELINE = new Set(['c0']);
 
 function runAll(events: EventTable) {
-  const paths = journeysAsPaths(events, { startS: RANGE.rangeStartS, endS: RANGE.rangeEndS, lookbackS: OPTIONS.lookbackS });
+  const paths = journeysAsPaths(events, {
+    startS: RANGE.rangeStartS,
+    endS: RANGE.rangeEndS,
+    lookbackS: OPTIONS.lookbackS,
+  });
   const comparison = compareOnEvents(events, OPTIONS, tick);
   const members = {
     markov: runMarkov(paths, 1, REPLICATION, tick),
@@ -33,19 +43,43 @@ function runAll(events: EventTable) {
     rwa: runRelativeWeights(paths, REPLICATION, tick),
     prav: runPrav(events, OPTIONS, [], tick),
   };
-  const totals = { conversions: comparison.attributed.conversions + comparison.unattributed.conversions, revenue: comparison.attributed.value + comparison.unattributed.value };
-  const causal = runCausal({ channels: events.channels, isBaseline: OPTIONS.isBaseline, confidenceLevel: 0.95, totals, members, comparison, experiments: [] });
+  const totals = {
+    conversions: comparison.attributed.conversions + comparison.unattributed.conversions,
+    revenue: comparison.attributed.value + comparison.unattributed.value,
+  };
+  const causal = runCausal({
+    channels: events.channels,
+    isBaseline: OPTIONS.isBaseline,
+    confidenceLevel: 0.95,
+    totals,
+    members,
+    comparison,
+    experiments: [],
+  });
   const outcomes: RunOutcomes = { ...members, causal };
-  const evidence = runEvidence({ paths, events, ...RANGE, lookbackS: OPTIONS.lookbackS, preceding: null, seed: 1 }, tick);
+  const evidence = runEvidence(
+    { paths, events, ...RANGE, lookbackS: OPTIONS.lookbackS, preceding: null, seed: 1 },
+    tick,
+  );
   if (!evidence.ok) throw new Error(evidence.message);
-  const touches = new Map(events.channels.map((name, c) => [name, events.channel.filter((each, i) => each === c && events.timeS[i]! >= RANGE.rangeStartS && events.timeS[i]! < RANGE.rangeEndS).length]));
+  const touches = new Map(
+    events.channels.map((name, c) => [
+      name,
+      events.channel.filter(
+        (each, i) => each === c && events.timeS[i]! >= RANGE.rangeStartS && events.timeS[i]! < RANGE.rangeEndS,
+      ).length,
+    ]),
+  );
   return { outcomes, paths, witness: { journeys: evidence.witness, touches, ...totals, baseline: BASELINE } };
 }
 
 describe('semantic entropy', () => {
   const draw = (values: readonly number[], spread: number, groups = 50) => ({
     value: Float64Array.from(values),
-    replicates: Float64Array.from({ length: groups * values.length }, (_, i) => values[i % values.length]! + (((i * 7919) % 101) / 50 - 1) * spread),
+    replicates: Float64Array.from(
+      { length: groups * values.length },
+      (_, i) => values[i % values.length]! + (((i * 7919) % 101) / 50 - 1) * spread,
+    ),
     groups,
     intervalLow: null,
     intervalHigh: null,
@@ -54,17 +88,23 @@ describe('semantic entropy', () => {
   test('is 0 where every draw tells the same story, and lies in [0, 1] for any credit', () => {
     expect(semanticEntropy(draw([50, 30, 20], 0), 1)).toBe(0);
     fc.assert(
-      fc.property(fc.array(fc.double({ min: 0, max: 1000, noNaN: true }), { minLength: 1, maxLength: 8 }), fc.double({ min: 0, max: 100, noNaN: true }), (values, spread) => {
-        const entropy = semanticEntropy(draw(values, spread), 1);
-        expect(entropy).toBeGreaterThanOrEqual(0);
-        expect(entropy).toBeLessThanOrEqual(1);
-      }),
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 1000, noNaN: true }), { minLength: 1, maxLength: 8 }),
+        fc.double({ min: 0, max: 100, noNaN: true }),
+        (values, spread) => {
+          const entropy = semanticEntropy(draw(values, spread), 1);
+          expect(entropy).toBeGreaterThanOrEqual(0);
+          expect(entropy).toBeLessThanOrEqual(1);
+        },
+      ),
     );
   });
 
   test('grows as users get fewer', () => {
     const entropyOf = (users: number) => {
-      const { outcomes, witness } = runAll(shoppers({ users, seed: 4, buys: [0.05, 0.05, 0.06, 0.07], mix: () => [1, 1, 1, 1] }));
+      const { outcomes, witness } = runAll(
+        shoppers({ users, seed: 4, buys: [0.05, 0.05, 0.06, 0.07], mix: () => [1, 1, 1, 1] }),
+      );
       return ['markov', 'shapley'].map((model) => {
         const scrutiny = runScrutiny({ model: model as 'markov', outcomes, witness, seed: 1 });
         return scrutiny.ok ? scrutiny.semanticEntropy : Number.NaN;
@@ -80,7 +120,12 @@ describe('semantic entropy', () => {
   test('channels whose intervals lie apart are ranked by these already', () => {
     const noisy = draw([50, 49, 1], 40);
     expect(semanticEntropy(noisy, 1)).toBeGreaterThan(0);
-    expect(semanticEntropy({ ...noisy, intervalLow: Float64Array.from([50, 40, 0]), intervalHigh: Float64Array.from([60, 45, 2]) }, 1)).toBe(0);
+    expect(
+      semanticEntropy(
+        { ...noisy, intervalLow: Float64Array.from([50, 40, 0]), intervalHigh: Float64Array.from([60, 45, 2]) },
+        1,
+      ),
+    ).toBe(0);
   });
 
   test('without groups nothing is known', () => {
@@ -96,7 +141,9 @@ describe('the second derivation of the credit', () => {
     const scrutiny = runScrutiny({ model, outcomes, witness, seed: 1 });
     if (!outcome.ok || !scrutiny.ok) throw new Error('did not run');
     expect(scrutiny.secondCredit!.channels).toEqual(outcome.channels);
-    scrutiny.secondCredit!.value.forEach((value, c) => expect(Math.abs(value - outcome.value[c]!)).toBeLessThanOrEqual(1e-6 * Math.abs(value) + 1e-6));
+    scrutiny.secondCredit!.value.forEach((value, c) =>
+      expect(Math.abs(value - outcome.value[c]!)).toBeLessThanOrEqual(1e-6 * Math.abs(value) + 1e-6),
+    );
   });
 
   test('of PRAV and causal follows the joint estimate of large samples too', () => {
@@ -106,7 +153,9 @@ describe('the second derivation of the credit', () => {
       const outcome = large.outcomes[model];
       const scrutiny = runScrutiny({ model, outcomes: large.outcomes, witness: large.witness, seed: 1 });
       if (!outcome.ok || !scrutiny.ok) throw new Error('did not run');
-      scrutiny.secondCredit!.value.forEach((value, c) => expect(Math.abs(value - outcome.value[c]!)).toBeLessThanOrEqual(1e-6 * Math.abs(value) + 1e-6));
+      scrutiny.secondCredit!.value.forEach((value, c) =>
+        expect(Math.abs(value - outcome.value[c]!)).toBeLessThanOrEqual(1e-6 * Math.abs(value) + 1e-6),
+      );
     }
   });
 
@@ -116,8 +165,13 @@ describe('the second derivation of the credit', () => {
     if (!causal.ok || !prav.ok || !dominance.ok) throw new Error('did not run');
     const found = runScrutiny({ model: 'prav', outcomes, witness: moved, seed: 1 });
     expect(found.ok && Math.abs(found.secondCredit!.value[2]! - prav.value[2]!) > 1).toBe(true);
-    const broken = { ...dominance, valueOutcome: { ...dominance.valueOutcome, weight: dominance.valueOutcome.weight.map((weight) => weight * 1.01) } };
-    expect(runScrutiny({ model: 'dominance', outcomes: { ...outcomes, dominance: broken }, witness, seed: 1 })).toMatchObject({ ok: true, secondCredit: null });
+    const broken = {
+      ...dominance,
+      valueOutcome: { ...dominance.valueOutcome, weight: dominance.valueOutcome.weight.map((weight) => weight * 1.01) },
+    };
+    expect(
+      runScrutiny({ model: 'dominance', outcomes: { ...outcomes, dominance: broken }, witness, seed: 1 }),
+    ).toMatchObject({ ok: true, secondCredit: null });
   });
 });
 
@@ -127,35 +181,63 @@ test('disagreement is 0 between models that say the same, and the mean distance 
   if (!markov.ok) throw new Error('did not run');
   const absent = { ok: false, code: 'insufficient_data', message: '' } as const;
   const disagreement = (shares: Float64Array) => {
-    const scrutiny = runScrutiny({ model: 'markov', outcomes: { ...outcomes, prav: absent, shapley: { ...outcomes.shapley, ok: true, channels: markov.channels, share: shares } as never }, witness, seed: 1 });
+    const scrutiny = runScrutiny({
+      model: 'markov',
+      outcomes: {
+        ...outcomes,
+        prav: absent,
+        shapley: { ...outcomes.shapley, ok: true, channels: markov.channels, share: shares } as never,
+      },
+      witness,
+      seed: 1,
+    });
     return scrutiny.ok ? scrutiny.disagreement : Number.NaN;
   };
   expect(disagreement(markov.share)).toBeCloseTo(0, 12);
   // All the paid share on one channel, against Markov's.
   const ofPaid = markov.share[1]! / (1 - markov.share[0]!);
   expect(disagreement(Float64Array.from([0, 1, 0, 0]))).toBeCloseTo(1 - ofPaid, 12);
-  const alone = runScrutiny({ model: 'markov', outcomes: { ...outcomes, prav: absent, shapley: absent }, witness, seed: 1 });
+  const alone = runScrutiny({
+    model: 'markov',
+    outcomes: { ...outcomes, prav: absent, shapley: absent },
+    witness,
+    seed: 1,
+  });
   expect(alone).toMatchObject({ disagreement: 1 });
 });
 
 describe('sensitivity', () => {
   const ask = (events: EventTable, changes: object = {}) => {
-    const paths = journeysAsPaths(events, { startS: RANGE.rangeStartS, endS: RANGE.rangeEndS, lookbackS: OPTIONS.lookbackS });
-    const outcome = runSensitivity({ paths, events, options: OPTIONS, model: 'shapley', weights: null, seed: 1, ...changes }, tick);
+    const paths = journeysAsPaths(events, {
+      startS: RANGE.rangeStartS,
+      endS: RANGE.rangeEndS,
+      lookbackS: OPTIONS.lookbackS,
+    });
+    const outcome = runSensitivity(
+      { paths, events, options: OPTIONS, model: 'shapley', weights: null, seed: 1, ...changes },
+      tick,
+    );
     if (!outcome.ok) throw new Error(outcome.message);
     return outcome;
   };
 
   test('asks four other questions, and one day of many changes little', () => {
     const { distances, mean } = ask(shoppers({ users: 4_000, seed: 3 }));
-    expect(Object.keys(distances)).toEqual(['without_first_day', 'without_last_day', 'shorter_lookback', 'longer_lookback']);
+    expect(Object.keys(distances)).toEqual([
+      'without_first_day',
+      'without_last_day',
+      'shorter_lookback',
+      'longer_lookback',
+    ]);
     expect(mean).toBeLessThan(0.02);
     expect(mean).toBeCloseTo(Object.values(distances).reduce((sum, each) => sum + each, 0) / 4, 12);
   });
 
   test('a last day unlike the others shows', () => {
     const calm = ask(shoppers({ users: 3_000, seed: 3 })).distances['without_last_day']!;
-    const odd = ask(shoppers({ users: 3_000, seed: 3, mix: (day) => (day < 59 ? [0.4, 0.3, 0.29, 0.01] : [0, 0, 0, 1]) })).distances['without_last_day']!;
+    const odd = ask(
+      shoppers({ users: 3_000, seed: 3, mix: (day) => (day < 59 ? [0.4, 0.3, 0.29, 0.01] : [0, 0, 0, 1]) }),
+    ).distances['without_last_day']!;
     expect(odd).toBeGreaterThan(3 * calm);
   });
 

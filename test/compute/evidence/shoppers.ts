@@ -19,13 +19,27 @@ export interface ShopperPlan {
 }
 
 /** Some are in the market: they visit by themselves more often, and buy more, whatever the channel. */
-export const IN_MARKET = { factor: (hash: number) => (hash % 4 === 0 ? 3 : 1), visits: (hash: number) => (hash % 4 === 0 ? 4 : 0.1) } as const;
+export const IN_MARKET = {
+  factor: (hash: number) => (hash % 4 === 0 ? 3 : 1),
+  visits: (hash: number) => (hash % 4 === 0 ? 4 : 0.1),
+} as const;
 
 const BUYS = [0.02, 0.05, 0.15, 0.1];
 const MIX = [0.4, 0.3, 0.2, 0.1];
 
-/** Users who touch independent channels about every second day; each touch may end in an order. The order-1 chain of channels is exact. */
-export function shoppers({ users, seed, days = 60, buys = BUYS, mix = () => MIX, factor = () => 1, visits = () => 1 }: ShopperPlan): EventTable {
+/**
+ * Users who touch independent channels about every second day; each touch may end in an order. The order-1 chain of
+ * channels is exact.
+ */
+export function shoppers({
+  users,
+  seed,
+  days = 60,
+  buys = BUYS,
+  mix = () => MIX,
+  factor = () => 1,
+  visits = () => 1,
+}: ShopperPlan): EventTable {
   const random = seededRandom(seed);
   const userStart = [0];
   const userHash: number[] = [];
@@ -34,7 +48,10 @@ export function shoppers({ users, seed, days = 60, buys = BUYS, mix = () => MIX,
     const hash = Math.floor(random() * 2 ** 32);
     userHash.push(hash);
     for (let at = random() * days * DAY; at < days * DAY; at += (0.5 + 3 * random()) * DAY) {
-      const touched = pick(mix(at / DAY).map((weight, c) => (c === 0 ? weight * visits(hash) : weight)), random);
+      const touched = pick(
+        mix(at / DAY).map((weight, c) => (c === 0 ? weight * visits(hash) : weight)),
+        random,
+      );
       timeS.push(at);
       channel.push(touched);
       conversion.push(0);
@@ -60,5 +77,8 @@ export function shoppers({ users, seed, days = 60, buys = BUYS, mix = () => MIX,
 
 function pick(weights: readonly number[], random: Random): number {
   let left = random() * weights.reduce((sum, weight) => sum + weight, 0);
-  return Math.max(0, weights.findIndex((weight) => (left -= weight) < 0));
+  return Math.max(
+    0,
+    weights.findIndex((weight) => (left -= weight) < 0),
+  );
 }

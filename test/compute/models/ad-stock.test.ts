@@ -7,8 +7,13 @@ const HORIZON_DAYS = 14;
 
 /** One channel, one touch at the start of each of these days; the range ends after 100 days, with the data. */
 function touchesOn(days: readonly number[], rangeStartDay = 0) {
-  const table = eventTable(days.map((day) => ({ user: 'u', timeS: day * DAY_S, channel: 'display', conversion: false, value: 0 })));
-  return touchCalendar(table, wholeRange(table, { rangeStartS: rangeStartDay * DAY_S, rangeEndS: 100 * DAY_S, observedUntilS: 100 * DAY_S }));
+  const table = eventTable(
+    days.map((day) => ({ user: 'u', timeS: day * DAY_S, channel: 'display', conversion: false, value: 0 })),
+  );
+  return touchCalendar(
+    table,
+    wholeRange(table, { rangeStartS: rangeStartDay * DAY_S, rangeEndS: 100 * DAY_S, observedUntilS: 100 * DAY_S }),
+  );
 }
 
 describe('geometric ad-stock', () => {
@@ -20,12 +25,19 @@ describe('geometric ad-stock', () => {
   });
 
   test('what is not beyond chance is not carried on', () => {
-    expect(adStockOf(0.3, 0.4, touchesOn([10]), Float64Array.of(1), HORIZON_DAYS)).toMatchObject({ ratio: 0, beyond: 1 });
-    expect(adStockOf(-0.2, 0, touchesOn([10]), Float64Array.of(1), HORIZON_DAYS)).toMatchObject({ ratio: 0, beyond: 1 });
+    expect(adStockOf(0.3, 0.4, touchesOn([10]), Float64Array.of(1), HORIZON_DAYS)).toMatchObject({
+      ratio: 0,
+      beyond: 1,
+    });
+    expect(adStockOf(-0.2, 0, touchesOn([10]), Float64Array.of(1), HORIZON_DAYS)).toMatchObject({
+      ratio: 0,
+      beyond: 1,
+    });
   });
 
   test('a touch counts by the part of its effect that falls into the range', () => {
-    const reachAt = (ratio: number, day: number, rangeStartDay = 0) => adStockOf(ratio, 0, touchesOn([day], rangeStartDay), Float64Array.of(1), HORIZON_DAYS).reach[0]!;
+    const reachAt = (ratio: number, day: number, rangeStartDay = 0) =>
+      adStockOf(ratio, 0, touchesOn([day], rangeStartDay), Float64Array.of(1), HORIZON_DAYS).reach[0]!;
     // Whole days are counted at their middle.
     expect(reachAt(0.5, 90)).toBeCloseTo(1 - 0.5 ** (10.5 / 7), 12);
     expect(reachAt(0.5, 0)).toBeCloseTo(1, 3);
@@ -35,12 +47,17 @@ describe('geometric ad-stock', () => {
 
   test('holds for any ratio: no touch counts more than once, and a longer effect reaches less of the range', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 20 }), fc.double({ min: 0.01, max: 0.24, noNaN: true }), (days, ratio) => {
-        const calendar = touchesOn(days);
-        const reach = (at: number) => adStockOf(at, 0, calendar, Float64Array.of(days.length), HORIZON_DAYS).reach[0]!;
-        expect(reach(ratio)).toBeLessThanOrEqual(1);
-        expect(reach(ratio * 2)).toBeLessThanOrEqual(reach(ratio));
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 20 }),
+        fc.double({ min: 0.01, max: 0.24, noNaN: true }),
+        (days, ratio) => {
+          const calendar = touchesOn(days);
+          const reach = (at: number) =>
+            adStockOf(at, 0, calendar, Float64Array.of(days.length), HORIZON_DAYS).reach[0]!;
+          expect(reach(ratio)).toBeLessThanOrEqual(1);
+          expect(reach(ratio * 2)).toBeLessThanOrEqual(reach(ratio));
+        },
+      ),
     );
   });
 });

@@ -35,10 +35,11 @@ function rSquared(observations: readonly Observation[], channels: readonly strin
   const basis: number[][] = [];
   const residual = (column: readonly number[]): number[] => {
     let rest = [...column];
-    for (let pass = 0; pass < 2; pass++) for (const unit of basis) {
-      const along = dot(rest, unit);
-      rest = rest.map((x, i) => x - along * unit[i]!);
-    }
+    for (let pass = 0; pass < 2; pass++)
+      for (const unit of basis) {
+        const along = dot(rest, unit);
+        rest = rest.map((x, i) => x - along * unit[i]!);
+      }
     return rest;
   };
   const extend = (column: readonly number[]): void => {
@@ -49,7 +50,8 @@ function rSquared(observations: readonly Observation[], channels: readonly strin
   const y = observations.map((observation, i) => observation.y * roots[i]!);
   extend(roots);
   const around = residual(y);
-  for (const channel of channels) extend(observations.map(({ row }, i) => (row.path.includes(channel) ? roots[i]! : 0)));
+  for (const channel of channels)
+    extend(observations.map(({ row }, i) => (row.path.includes(channel) ? roots[i]! : 0)));
   const left = residual(y);
   const spread = dot(around, around);
   return spread < 1e-12 ? 0 : 1 - dot(left, left) / spread;
@@ -57,7 +59,9 @@ function rSquared(observations: readonly Observation[], channels: readonly strin
 
 function observe(rows: readonly PathRow[], outcome: 'conversion' | 'value'): Observation[] {
   return rows.flatMap((row) => [
-    ...(row.conversions > 0 ? [{ row, weight: row.conversions, y: outcome === 'conversion' ? 1 : row.value / row.conversions }] : []),
+    ...(row.conversions > 0
+      ? [{ row, weight: row.conversions, y: outcome === 'conversion' ? 1 : row.value / row.conversions }]
+      : []),
     ...(row.nulls > 0 ? [{ row, weight: row.nulls, y: 0 }] : []),
   ]);
 }
@@ -75,12 +79,13 @@ function bruteDominance(observations: readonly Observation[], channels: readonly
   });
 }
 
-const distinct = (rows: readonly PathRow[]): PathRow[] => [...Map.groupBy(rows, (row) => row.path.join('>')).values()].map((same) => ({
-  path: same[0]!.path,
-  conversions: total(same.map((row) => row.conversions)),
-  value: total(same.map((row) => row.value)),
-  nulls: total(same.map((row) => row.nulls)),
-}));
+const distinct = (rows: readonly PathRow[]): PathRow[] =>
+  [...Map.groupBy(rows, (row) => row.path.join('>')).values()].map((same) => ({
+    path: same[0]!.path,
+    conversions: total(same.map((row) => row.conversions)),
+    value: total(same.map((row) => row.value)),
+    nulls: total(same.map((row) => row.nulls)),
+  }));
 
 describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
   test.each(['tiny', 'events.journeys'])('%s equals the reference program', (file) => {
@@ -89,7 +94,9 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
     const result = figures(model, { paths: table, seed: 1 });
     const check = (association: Association, credit: Float64Array, expected: AssociationReference): void => {
       expect(relativeDifference([association.r2], [expected.r2])).toBeLessThan(1e-9);
-      expect(relativeDifference(association.weight, columnOf(table.channels, (expected.general ?? expected.raw)!))).toBeLessThan(1e-9);
+      expect(
+        relativeDifference(association.weight, columnOf(table.channels, (expected.general ?? expected.raw)!)),
+      ).toBeLessThan(1e-9);
       expect(relativeDifference(credit, columnOf(table.channels, expected.credit))).toBeLessThan(1e-9);
       expect([...association.sign]).toEqual(columnOf(table.channels, (expected.sign ?? expected.sign_beta)!));
     };
@@ -106,7 +113,12 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
         const result = figures(model, { paths: table, seed: 1 });
         expect(result.conversionOutcome.r2).toBeCloseTo(r2, 8);
         expect(Math.min(...result.conversionOutcome.weight, ...result.valueOutcome.weight)).toBeGreaterThanOrEqual(0);
-        expect(relativeDifference([total(result.conversions), total(result.value)], [result.totals.conversions, result.totals.value])).toBeLessThan(1e-9);
+        expect(
+          relativeDifference(
+            [total(result.conversions), total(result.value)],
+            [result.totals.conversions, result.totals.value],
+          ),
+        ).toBeLessThan(1e-9);
       }),
     );
   });
@@ -115,12 +127,21 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
     fc.assert(
       fc.property(pathRows.map(distinct), (rows) => {
         const { channels } = pathTable(rows);
-        fc.pre(rSquared(observe(rows, 'conversion'), channels) > 1e-3 && rSquared(observe(rows, 'value'), channels) > 1e-3);
+        fc.pre(
+          rSquared(observe(rows, 'conversion'), channels) > 1e-3 && rSquared(observe(rows, 'value'), channels) > 1e-3,
+        );
         const whole = figures(model, { paths: pathTable(rows, channels), seed: 1 });
-        const halves = rows.map((row) => ({ ...row, conversions: row.conversions / 2, value: row.value / 2, nulls: row.nulls / 2 }));
+        const halves = rows.map((row) => ({
+          ...row,
+          conversions: row.conversions / 2,
+          value: row.value / 2,
+          nulls: row.nulls / 2,
+        }));
         for (const paths of [pathTable(rows.toReversed(), channels), rawPathTable([...halves, ...halves], channels)]) {
           const again = figures(model, { paths, seed: 1 });
-          expect(relativeDifference(again.conversionOutcome.weight, whole.conversionOutcome.weight, 1e-9)).toBeLessThan(1e-7);
+          expect(relativeDifference(again.conversionOutcome.weight, whole.conversionOutcome.weight, 1e-9)).toBeLessThan(
+            1e-7,
+          );
           expect(relativeDifference(again.valueOutcome.weight, whole.valueOutcome.weight, 1e-9)).toBeLessThan(1e-7);
         }
       }),
@@ -145,17 +166,29 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
   test('refuses where presence cannot be compared with absence, and says why', () => {
     const everywhere = pathTable([{ path: ['a'], conversions: 2, value: 10, nulls: 3 }]);
     expect(refusal(model, { paths: everywhere, seed: 1 }).message).toContain('same channels');
-    const converted = pathTable([{ path: ['a'], conversions: 2, value: 20, nulls: 0 }, { path: ['b'], conversions: 1, value: 10, nulls: 0 }]);
+    const converted = pathTable([
+      { path: ['a'], conversions: 2, value: 20, nulls: 0 },
+      { path: ['b'], conversions: 1, value: 10, nulls: 0 },
+    ]);
     expect(refusal(model, { paths: converted, seed: 1 }).message).toContain('Every journey converted');
   });
 
   test('an association that is only rounding is none', () => {
-    const alike = [['a'], ['b'], ['a', 'b'], ['a', 'c'], ['c']].map((path, i) => ({ path, conversions: 0.1 * (i + 1), value: 0.7 * (i + 1), nulls: 0.3 * (i + 1) }));
+    const alike = [['a'], ['b'], ['a', 'b'], ['a', 'c'], ['c']].map((path, i) => ({
+      path,
+      conversions: 0.1 * (i + 1),
+      value: 0.7 * (i + 1),
+      nulls: 0.3 * (i + 1),
+    }));
     expect(refusal(model, { paths: pathTable(alike), seed: 1 }).message).toContain('explains nothing');
   });
 
   test('all journeys convert with different revenue: conversions are divided like revenue, with a warning', () => {
-    const rows = [{ path: ['a'], conversions: 2, value: 20, nulls: 0 }, { path: ['b', 'c'], conversions: 1, value: 50, nulls: 0 }, { path: ['c'], conversions: 3, value: 60, nulls: 0 }];
+    const rows = [
+      { path: ['a'], conversions: 2, value: 20, nulls: 0 },
+      { path: ['b', 'c'], conversions: 1, value: 50, nulls: 0 },
+      { path: ['c'], conversions: 3, value: 60, nulls: 0 },
+    ];
     const result = figures(model, { paths: pathTable(rows), seed: 1 });
     expect(total(result.conversions)).toBeCloseTo(6, 10);
     expect(result.warnings.join()).toContain('divide conversions like revenue');
@@ -164,8 +197,17 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
 
 const correlations = (): PresenceCorrelations => {
   const table = pathTable(readPathRows('events.journeys.csv'));
-  const sums = sumPresence(channelSets(table, 'all', () => undefined), table.channels.length, () => undefined);
-  return presenceCorrelations(sums, table.channels.length, varyingChannels(sums, table.channels.length), valueDeviation(table, sums));
+  const sums = sumPresence(
+    channelSets(table, 'all', () => undefined),
+    table.channels.length,
+    () => undefined,
+  );
+  return presenceCorrelations(
+    sums,
+    table.channels.length,
+    varyingChannels(sums, table.channels.length),
+    valueDeviation(table, sums),
+  );
 };
 const sampled = (seed: number): number[] => [...sampledDominance(correlations(), seed, () => undefined).conversion];
 
@@ -179,7 +221,9 @@ describe('dominance weights', () => {
           if (rSquared(observations, table.channels) < 1e-6) continue;
           const result = figures('dominance', { paths: table, seed: 1 });
           const { weight } = outcome === 'conversion' ? result.conversionOutcome : result.valueOutcome;
-          bruteDominance(observations, table.channels).forEach((expected, c) => expect(weight[c]).toBeCloseTo(expected, 8));
+          bruteDominance(observations, table.channels).forEach((expected, c) =>
+            expect(weight[c]).toBeCloseTo(expected, 8),
+          );
         }
       }),
       { numRuns: 40 },
@@ -189,8 +233,12 @@ describe('dominance weights', () => {
   test('sampled orderings stay within their standard error of the exact weights and sum to R²', () => {
     const exact = exactDominance(correlations(), () => undefined);
     const sampled = sampledDominance(correlations(), 7, () => undefined);
-    sampled.conversion.forEach((weight, i) => expect(Math.abs(weight - exact.conversion[i]!)).toBeLessThan(5 * sampled.conversionError[i]! + 1e-12));
-    sampled.value.forEach((weight, i) => expect(Math.abs(weight - exact.value[i]!)).toBeLessThan(5 * sampled.valueError[i]! + 1e-12));
+    sampled.conversion.forEach((weight, i) =>
+      expect(Math.abs(weight - exact.conversion[i]!)).toBeLessThan(5 * sampled.conversionError[i]! + 1e-12),
+    );
+    sampled.value.forEach((weight, i) =>
+      expect(Math.abs(weight - exact.value[i]!)).toBeLessThan(5 * sampled.valueError[i]! + 1e-12),
+    );
     expect(Math.max(...sampled.conversionError)).toBeLessThan(0.02 * total(exact.conversion));
     expect(total(sampled.conversion)).toBeCloseTo(total(exact.conversion), 12);
   });
@@ -203,7 +251,7 @@ describe('dominance weights', () => {
   test('above 20 varying channels the answer says that it is sampled', () => {
     const channels = Array.from({ length: 24 }, (_, i) => `c${i}`);
     const rows = Array.from({ length: 200 }, (_, p) => ({
-      path: channels.filter((_, c) => (Math.imul(p * 97 + c * 31 + 7, 0x9e3779b1) >>> 28) < 4).concat(channels[p % 24]!),
+      path: channels.filter((_, c) => Math.imul(p * 97 + c * 31 + 7, 0x9e3779b1) >>> 28 < 4).concat(channels[p % 24]!),
       conversions: p % 3,
       value: p % 3 === 0 ? 0 : 10 + p,
       nulls: 1 + (p % 5),
@@ -211,6 +259,9 @@ describe('dominance weights', () => {
     const result = figures('dominance', { paths: pathTable(rows, channels), seed: 1 });
     expect(result.exact).toBe(false);
     expect(Math.max(...result.conversionOutcome.standardError)).toBeGreaterThan(0);
-    expect(total(result.conversionOutcome.weight)).toBeCloseTo(rSquared(observe(distinct(rows), 'conversion'), channels), 8);
+    expect(total(result.conversionOutcome.weight)).toBeCloseTo(
+      rSquared(observe(distinct(rows), 'conversion'), channels),
+      8,
+    );
   });
 });

@@ -12,9 +12,13 @@ const DAYS = 60;
 const CAMPAIGNS = ['spring', 'summer', 'autumn'];
 
 /** Weeks from the first day on. */
-const weeks = (days: number): PeriodTable => ({ count: Math.ceil(days / 7), ofDay: Uint16Array.from({ length: days }, (_, day) => Math.floor(day / 7)) });
+const weeks = (days: number): PeriodTable => ({
+  count: Math.ceil(days / 7),
+  ofDay: Uint16Array.from({ length: days }, (_, day) => Math.floor(day / 7)),
+});
 /** A campaign for every event, drawn from where it stands in the table. */
-const slotsOf = (events: EventTable, seed: number): Uint16Array => Uint16Array.from(events.timeS, (timeS, i) => (timeS / 3600 + 7 * i + seed) % (CAMPAIGNS.length + 1));
+const slotsOf = (events: EventTable, seed: number): Uint16Array =>
+  Uint16Array.from(events.timeS, (timeS, i) => (timeS / 3600 + 7 * i + seed) % (CAMPAIGNS.length + 1));
 
 interface Cell {
   linear: number;
@@ -23,7 +27,12 @@ interface Cell {
 }
 
 /** The definition, journey by journey, into cells by name. */
-function naive(events: EventTable, options: { rangeStartS: number; rangeEndS: number; lookbackS: number }, periods: PeriodTable, slots: Uint16Array) {
+function naive(
+  events: EventTable,
+  options: { rangeStartS: number; rangeEndS: number; lookbackS: number },
+  periods: PeriodTable,
+  slots: Uint16Array,
+) {
   const cells = new Map<string, Cell>();
   const cell = (kind: string, segment: number, channel: number): Cell => {
     const key = `${kind} ${segment} ${channel}`;
@@ -41,7 +50,12 @@ function naive(events: EventTable, options: { rangeStartS: number; rangeEndS: nu
       const inRange = t >= options.rangeStartS && t < options.rangeEndS;
       if (events.channel[i] !== NO_CHANNEL) journey.push(i);
       if (events.conversion[i] === 0) {
-        if (inRange) for (const [kind, segment] of [['period', period], ['campaign', slots[i]!]] as const) cell(kind, segment, events.channel[i]!).touches += 1;
+        if (inRange)
+          for (const [kind, segment] of [
+            ['period', period],
+            ['campaign', slots[i]!],
+          ] as const)
+            cell(kind, segment, events.channel[i]!).touches += 1;
         continue;
       }
       const value = events.value[conversions++]!;
@@ -50,7 +64,10 @@ function naive(events: EventTable, options: { rangeStartS: number; rangeEndS: nu
         const reached = journey.filter((touch) => t - events.timeS[touch]! <= options.lookbackS);
         if (reached.length === 0) unattributed[period]! += value;
         for (const [place, touch] of reached.entries()) {
-          for (const [kind, segment] of [['period', period], ['campaign', slots[touch]!]] as const) {
+          for (const [kind, segment] of [
+            ['period', period],
+            ['campaign', slots[touch]!],
+          ] as const) {
             const into = cell(kind, segment, events.channel[touch]!);
             into.linear += value / reached.length;
             if (place === reached.length - 1) into.lastClick += value;
@@ -78,17 +95,34 @@ function expectCells(kind: string, credits: SegmentCredits, channels: number, ce
 describe('credit by period and campaign', () => {
   test('is the slow, obvious count of any history, range and lookback', () => {
     fc.assert(
-      fc.property(eventRows, fc.integer({ min: 0, max: 30 }), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 20 }), fc.nat(3), (rows, firstDay, days, lookbackDays, seed) => {
-        const events = eventTable(rows);
-        const options = { rangeStartS: firstDay * DAY_S, rangeEndS: (firstDay + days) * DAY_S, lookbackS: lookbackDays * DAY_S };
-        const slot = slotsOf(events, seed);
-        const result = figures('breakdown', { events, options, periods: weeks(days), campaigns: { names: CAMPAIGNS, slot } });
-        const { cells, revenue, unattributed } = naive(events, options, weeks(days), slot);
-        expectCells('period', result.periods, events.channels.length, cells);
-        expectCells('campaign', result.campaigns, events.channels.length, cells);
-        for (const [period, amount] of revenue.entries()) expect(result.revenue[period]).toBeCloseTo(amount, 8);
-        for (const [period, amount] of unattributed.entries()) expect(result.unattributedRevenue[period]).toBeCloseTo(amount, 8);
-      }),
+      fc.property(
+        eventRows,
+        fc.integer({ min: 0, max: 30 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.nat(3),
+        (rows, firstDay, days, lookbackDays, seed) => {
+          const events = eventTable(rows);
+          const options = {
+            rangeStartS: firstDay * DAY_S,
+            rangeEndS: (firstDay + days) * DAY_S,
+            lookbackS: lookbackDays * DAY_S,
+          };
+          const slot = slotsOf(events, seed);
+          const result = figures('breakdown', {
+            events,
+            options,
+            periods: weeks(days),
+            campaigns: { names: CAMPAIGNS, slot },
+          });
+          const { cells, revenue, unattributed } = naive(events, options, weeks(days), slot);
+          expectCells('period', result.periods, events.channels.length, cells);
+          expectCells('campaign', result.campaigns, events.channels.length, cells);
+          for (const [period, amount] of revenue.entries()) expect(result.revenue[period]).toBeCloseTo(amount, 8);
+          for (const [period, amount] of unattributed.entries())
+            expect(result.unattributedRevenue[period]).toBeCloseTo(amount, 8);
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -99,8 +133,18 @@ describe('credit by period and campaign', () => {
     const options = { ...wholeRange(events), rangeStartS: startS };
     const days = (options.rangeEndS - startS) / DAY_S;
     const comparison = figures('comparison', { events, options });
-    const breakdown = figures('breakdown', { events, options, periods: weeks(days), campaigns: { names: CAMPAIGNS, slot: slotsOf(events, 0) } });
-    const sumOver = (credits: SegmentCredits, matrix: Float64Array) => events.channels.map((_, channel) => total(Array.from({ length: credits.count }, (__, segment) => matrix[segment * events.channels.length + channel]!)));
+    const breakdown = figures('breakdown', {
+      events,
+      options,
+      periods: weeks(days),
+      campaigns: { names: CAMPAIGNS, slot: slotsOf(events, 0) },
+    });
+    const sumOver = (credits: SegmentCredits, matrix: Float64Array) =>
+      events.channels.map((_, channel) =>
+        total(
+          Array.from({ length: credits.count }, (__, segment) => matrix[segment * events.channels.length + channel]!),
+        ),
+      );
     for (const credits of [breakdown.periods, breakdown.campaigns] satisfies BreakdownResult['periods'][]) {
       expect(relativeDifference(sumOver(credits, credits.linear), comparison.rules.linear.value)).toBeLessThan(1e-9);
       expect(relativeDifference(sumOver(credits, credits.lastClick), comparison.rules.last.value)).toBeLessThan(1e-9);
@@ -112,13 +156,22 @@ describe('credit by period and campaign', () => {
     const events = eventTable(readEventRows());
     const options = wholeRange(events);
     const monthOf = (timeS: number) => new Date(timeS * 1000).getUTCMonth();
-    const result = figures('prav', { events, options, segments: [{ of: Uint16Array.from(events.timeS, monthOf), count: 4 }] });
+    const result = figures('prav', {
+      events,
+      options,
+      segments: [{ of: Uint16Array.from(events.timeS, monthOf), count: 4 }],
+    });
     const end = result.estimationEndS;
     const count = () => ({ exposures: 0, conversions: 0, visits: 0, touches: 0 });
     const sums = Array.from({ length: 4 }, () => events.channels.map(count));
     for (let user = 0; user < events.userHash.length; user++) {
-      const own = Array.from({ length: events.userStart[user + 1]! - events.userStart[user]! }, (_, i) => events.userStart[user]! + i);
-      const after = (from: number, to: number, counts: (i: number) => boolean) => own.filter((i) => counts(i) && events.timeS[i]! > from && events.timeS[i]! <= to && events.timeS[i]! <= end).length;
+      const own = Array.from(
+        { length: events.userStart[user + 1]! - events.userStart[user]! },
+        (_, i) => events.userStart[user]! + i,
+      );
+      const after = (from: number, to: number, counts: (i: number) => boolean) =>
+        own.filter((i) => counts(i) && events.timeS[i]! > from && events.timeS[i]! <= to && events.timeS[i]! <= end)
+          .length;
       for (const i of own.filter((event) => events.conversion[event] === 0)) {
         const t = events.timeS[i]!;
         const sum = sums[monthOf(t)]![events.channel[i]!]!;
@@ -126,12 +179,19 @@ describe('credit by period and campaign', () => {
         if (t > end - options.horizonS) continue;
         sum.exposures += 1;
         sum.conversions += after(t, t + options.horizonS, (event) => events.conversion[event] === 1);
-        sum.visits += after(t + options.gapS, t + options.gapS + options.placeboWindowS, (event) => events.conversion[event] === 0 && options.isBaseline[events.channel[event]!] === 1);
+        sum.visits += after(
+          t + options.gapS,
+          t + options.gapS + options.placeboWindowS,
+          (event) => events.conversion[event] === 0 && options.isBaseline[events.channel[event]!] === 1,
+        );
       }
     }
     const contribution = (month: number, channel: number): number => {
       const { exposures, conversions, visits, touches } = sums[month]![channel]!;
-      const [lift, pull] = exposures >= 30 ? [conversions / exposures - result.y0, visits / exposures - result.v0] : [result.lift[channel]!, result.pull[channel]!];
+      const [lift, pull] =
+        exposures >= 30
+          ? [conversions / exposures - result.y0, visits / exposures - result.v0]
+          : [result.lift[channel]!, result.pull[channel]!];
       return Math.max(0, lift - result.kappa * Math.max(0, pull)) * touches;
     };
     let split = 0;
@@ -140,7 +200,8 @@ describe('credit by period and campaign', () => {
       const whole = total(contributions);
       if (whole === 0) continue;
       split += 1;
-      for (const [month, part] of contributions.entries()) expect(result.segments[0]!.split[month * events.channels.length + channel]).toBeCloseTo(part / whole, 10);
+      for (const [month, part] of contributions.entries())
+        expect(result.segments[0]!.split[month * events.channels.length + channel]).toBeCloseTo(part / whole, 10);
     }
     expect(split).toBeGreaterThan(4);
   });
@@ -152,15 +213,28 @@ describe('credit by period and campaign', () => {
     const periods = weeks((options.rangeEndS - startS) / DAY_S);
     const of = Uint32Array.from(events.timeS, (timeS) => Math.floor((timeS - startS) / (7 * DAY_S)));
     const byPeriod = figures('prav', { events, options, segments: [periods, { of: slotsOf(events, 0), count: 4 }] });
-    expect(byPeriod.segments[0]).toEqual(figures('prav', { events, options, segments: [{ of, count: periods.count }] }).segments[0]);
-    expect(byPeriod.segments[1]).toEqual(figures('prav', { events, options, segments: [{ of: slotsOf(events, 0), count: 4 }] }).segments[0]);
+    expect(byPeriod.segments[0]).toEqual(
+      figures('prav', { events, options, segments: [{ of, count: periods.count }] }).segments[0],
+    );
+    expect(byPeriod.segments[1]).toEqual(
+      figures('prav', { events, options, segments: [{ of: slotsOf(events, 0), count: 4 }] }).segments[0],
+    );
     expect(byPeriod.value).toEqual(figures('prav', { events, options }).value);
   });
 
   test('refuses periods that do not cover the range, and campaigns of other events', () => {
     const events = eventTable(readEventRows());
     const options = { rangeStartS: 0, rangeEndS: DAYS * DAY_S, lookbackS: DAY_S };
-    expect(refusal('breakdown', { events, options, periods: weeks(DAYS - 1), campaigns: null }).message).toContain('one entry per day');
-    expect(refusal('breakdown', { events, options, periods: weeks(DAYS), campaigns: { names: CAMPAIGNS, slot: new Uint16Array(1) } }).message).toContain('one entry per event');
+    expect(refusal('breakdown', { events, options, periods: weeks(DAYS - 1), campaigns: null }).message).toContain(
+      'one entry per day',
+    );
+    expect(
+      refusal('breakdown', {
+        events,
+        options,
+        periods: weeks(DAYS),
+        campaigns: { names: CAMPAIGNS, slot: new Uint16Array(1) },
+      }).message,
+    ).toContain('one entry per event');
   });
 });

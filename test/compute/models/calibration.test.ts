@@ -8,22 +8,32 @@ const Z = 1.959964;
 const CHANNELS = 4;
 
 /** Evenly spread; fc.double would spread its exponents, so that nearly all numbers were tiny. */
-const within = (low: number, high: number): fc.Arbitrary<number> => fc.nat({ max: 1_000_000 }).map((part) => low + ((high - low) * part) / 1_000_000);
+const within = (low: number, high: number): fc.Arbitrary<number> =>
+  fc.nat({ max: 1_000_000 }).map((part) => low + ((high - low) * part) / 1_000_000);
 
 /** A channel as PRAV reports it: credit, half-width, and the part of the half-width that stems from κ. */
 const channelCredit = fc.record({ credit: within(0, 50_000), half: within(1, 40_000), fromKappa: within(-0.3, 1) });
 const KAPPA = { value: 0.05, deviation: 0.01 };
 
-const belief: fc.Arbitrary<Belief> = fc.array(channelCredit, { minLength: CHANNELS, maxLength: CHANNELS }).map((credits) => ({
-  value: Float64Array.from(credits, ({ credit }) => credit),
-  low: Float64Array.from(credits, ({ credit, half }) => Math.max(0, credit - half)),
-  high: Float64Array.from(credits, ({ credit, half }) => credit + half),
-  kappa: { ...KAPPA, slope: Float64Array.from(credits, ({ half, fromKappa }) => (-fromKappa * half) / Z / KAPPA.deviation) },
-  z: Z,
-}));
+const belief: fc.Arbitrary<Belief> = fc
+  .array(channelCredit, { minLength: CHANNELS, maxLength: CHANNELS })
+  .map((credits) => ({
+    value: Float64Array.from(credits, ({ credit }) => credit),
+    low: Float64Array.from(credits, ({ credit, half }) => Math.max(0, credit - half)),
+    high: Float64Array.from(credits, ({ credit, half }) => credit + half),
+    kappa: {
+      ...KAPPA,
+      slope: Float64Array.from(credits, ({ half, fromKappa }) => (-fromKappa * half) / Z / KAPPA.deviation),
+    },
+    z: Z,
+  }));
 const channel = fc.nat({ max: CHANNELS - 1 });
 const effect = within(-20_000, 80_000);
-const experiment: fc.Arbitrary<Experiment> = fc.record({ channel, incrementalRevenue: effect, standardError: within(10, 10_000) });
+const experiment: fc.Arbitrary<Experiment> = fc.record({
+  channel,
+  incrementalRevenue: effect,
+  standardError: within(10, 10_000),
+});
 
 const widthOf = ({ low, high }: Pick<Belief, 'low' | 'high'>, c: number): number => high[c]! - low[c]!;
 const deviationOf = (of: Belief, c: number): number => widthOf(of, c) / (2 * Z);
@@ -32,7 +42,9 @@ describe('calibration by experiments', () => {
   test('a sure measurement pins its channel, whatever the others say', () => {
     fc.assert(
       fc.property(belief, channel, effect, (before, measured, incrementalRevenue) => {
-        const { value, low, high, variance } = calibrate(before, [{ channel: measured, incrementalRevenue, standardError: 1e-6 }]);
+        const { value, low, high, variance } = calibrate(before, [
+          { channel: measured, incrementalRevenue, standardError: 1e-6 },
+        ]);
         expect(value[measured]).toBeCloseTo(incrementalRevenue, 4);
         expect(high[measured]! - low[measured]!).toBeLessThan(1e-3 * Math.max(1, before.high[measured]!));
         expect(variance[measured]).toBeLessThan(1e-5);
@@ -44,7 +56,12 @@ describe('calibration by experiments', () => {
     fc.assert(
       fc.property(belief, channel, effect, (before, measured, incrementalRevenue) => {
         const after = calibrate(before, [{ channel: measured, incrementalRevenue, standardError: 1e18 }]);
-        expect([after.value, after.low, after.high, after.kappa]).toEqual([before.value, before.low, before.high, KAPPA.value]);
+        expect([after.value, after.low, after.high, after.kappa]).toEqual([
+          before.value,
+          before.low,
+          before.high,
+          KAPPA.value,
+        ]);
         expect(after.update(before.high)).toEqual(before.high);
       }),
     );
@@ -53,9 +70,12 @@ describe('calibration by experiments', () => {
   test('a measurement of what the model said moves no credit, and widens no interval', () => {
     fc.assert(
       fc.property(belief, channel, within(1, 10_000), (before, measured, standardError) => {
-        const after = calibrate(before, [{ channel: measured, incrementalRevenue: before.value[measured]!, standardError }]);
+        const after = calibrate(before, [
+          { channel: measured, incrementalRevenue: before.value[measured]!, standardError },
+        ]);
         expect([after.value, after.kappa]).toEqual([before.value, KAPPA.value]);
-        for (let c = 0; c < CHANNELS; c++) expect(widthOf(after, c)).toBeLessThanOrEqual(widthOf(before, c) * (1 + 1e-12));
+        for (let c = 0; c < CHANNELS; c++)
+          expect(widthOf(after, c)).toBeLessThanOrEqual(widthOf(before, c) * (1 + 1e-12));
         expect(widthOf(after, measured)).toBeLessThan(widthOf(before, measured));
       }),
     );
@@ -67,12 +87,18 @@ describe('calibration by experiments', () => {
         const { channel: c, incrementalRevenue, standardError } = one;
         const { value } = calibrate(before, [one]);
         const [model, test] = [1 / deviationOf(before, c) ** 2, 1 / standardError ** 2];
-        expect(relativeDifference([value[c]!], [(model * before.value[c]! + test * incrementalRevenue) / (model + test)])).toBeLessThan(1e-9);
-        const ofKappa = (d: number): number => Math.sign(before.kappa!.slope[d]!) * Math.min(deviationOf(before, d), Math.abs(before.kappa!.slope[d]!) * KAPPA.deviation);
+        expect(
+          relativeDifference([value[c]!], [(model * before.value[c]! + test * incrementalRevenue) / (model + test)]),
+        ).toBeLessThan(1e-9);
+        const ofKappa = (d: number): number =>
+          Math.sign(before.kappa!.slope[d]!) *
+          Math.min(deviationOf(before, d), Math.abs(before.kappa!.slope[d]!) * KAPPA.deviation);
         for (let d = 0; d < CHANNELS; d++) {
           if (d === c) continue;
           const covariance = 0.5 * ofKappa(c) * ofKappa(d);
-          const expected = before.value[d]! + (covariance / (deviationOf(before, c) ** 2 + standardError ** 2)) * (incrementalRevenue - before.value[c]!);
+          const expected =
+            before.value[d]! +
+            (covariance / (deviationOf(before, c) ** 2 + standardError ** 2)) * (incrementalRevenue - before.value[c]!);
           expect(relativeDifference([value[d]!], [expected])).toBeLessThan(1e-9);
         }
       }),
@@ -84,8 +110,12 @@ describe('calibration by experiments', () => {
       fc.property(belief, fc.array(experiment, { minLength: 2, maxLength: 4 }), (before, experiments) => {
         const one = calibrate(before, experiments);
         const other = calibrate(before, experiments.toReversed());
-        const size = Math.max(...before.high, ...experiments.map(({ incrementalRevenue }) => Math.abs(incrementalRevenue)));
-        for (const name of ['value', 'low', 'high'] as const) one[name].forEach((x, c) => expect(Math.abs(x - other[name][c]!)).toBeLessThan(1e-6 * size));
+        const size = Math.max(
+          ...before.high,
+          ...experiments.map(({ incrementalRevenue }) => Math.abs(incrementalRevenue)),
+        );
+        for (const name of ['value', 'low', 'high'] as const)
+          one[name].forEach((x, c) => expect(Math.abs(x - other[name][c]!)).toBeLessThan(1e-6 * size));
       }),
     );
   });
@@ -94,14 +124,26 @@ describe('calibration by experiments', () => {
     fc.assert(
       fc.property(belief, experiment, (before, one) => {
         const after = calibrate({ ...before, kappa: null }, [one]);
-        for (let d = 0; d < CHANNELS; d++) if (d !== one.channel) expect([after.value[d], after.low[d], after.high[d]]).toEqual([before.value[d], before.low[d], before.high[d]]);
+        for (let d = 0; d < CHANNELS; d++)
+          if (d !== one.channel)
+            expect([after.value[d], after.low[d], after.high[d]]).toEqual([
+              before.value[d],
+              before.low[d],
+              before.high[d],
+            ]);
         expect(after.kappa).toBeNull();
       }),
     );
   });
 
   test('a channel without effect keeps 0 in its interval when another is found to be better than thought', () => {
-    const before: Belief = { value: Float64Array.of(20_000, 0), low: Float64Array.of(5_000, 0), high: Float64Array.of(35_000, 9_000), kappa: { ...KAPPA, slope: Float64Array.of(-7e5, -1.5e5) }, z: Z };
+    const before: Belief = {
+      value: Float64Array.of(20_000, 0),
+      low: Float64Array.of(5_000, 0),
+      high: Float64Array.of(35_000, 9_000),
+      kappa: { ...KAPPA, slope: Float64Array.of(-7e5, -1.5e5) },
+      z: Z,
+    };
     const { value, low } = calibrate(before, [{ channel: 0, incrementalRevenue: 27_000, standardError: 2_000 }]);
     expect(value[1]).toBeGreaterThan(0);
     expect(low[1]).toBe(0);
@@ -116,13 +158,27 @@ describe('calibration by experiments', () => {
     let [covered, before, after] = [0, 0, 0];
     for (let trial = 0; trial < trials; trial++) {
       const shared = normal();
-      // Credits far from 0, the truth scattered around them: half of what κ leaves open is one draw for all, the rest is each channel's own.
+      // Credits far from 0, the truth scattered around them: half of what κ leaves open is one draw for all, the rest
+      // is each channel's own.
       const value = new Float64Array(CHANNELS).fill(100_000);
-      const truth = value.map((x, c) => x - Math.SQRT1_2 * fromKappa[c]! * shared + Math.sqrt(deviation[c]! ** 2 - 0.5 * fromKappa[c]! ** 2) * normal());
+      const truth = value.map(
+        (x, c) =>
+          x -
+          Math.SQRT1_2 * fromKappa[c]! * shared +
+          Math.sqrt(deviation[c]! ** 2 - 0.5 * fromKappa[c]! ** 2) * normal(),
+      );
       const reach = (c: number): number => Z * deviation[c]!;
-      const prior: Belief = { value, low: value.map((x, c) => x - reach(c)), high: value.map((x, c) => x + reach(c)), kappa: { ...KAPPA, slope: Float64Array.from(fromKappa, (part) => -part / KAPPA.deviation) }, z: Z };
+      const prior: Belief = {
+        value,
+        low: value.map((x, c) => x - reach(c)),
+        high: value.map((x, c) => x + reach(c)),
+        kappa: { ...KAPPA, slope: Float64Array.from(fromKappa, (part) => -part / KAPPA.deviation) },
+        z: Z,
+      };
       const standardError = 1_500;
-      const posterior = calibrate(prior, [{ channel: 1, incrementalRevenue: truth[1]! + standardError * normal(), standardError }]);
+      const posterior = calibrate(prior, [
+        { channel: 1, incrementalRevenue: truth[1]! + standardError * normal(), standardError },
+      ]);
       for (const c of [0, 2, 3]) {
         covered += Number(posterior.low[c]! <= truth[c]! && truth[c]! <= posterior.high[c]!) / (3 * trials);
         before += Math.abs(value[c]! - truth[c]!);
@@ -136,13 +192,20 @@ describe('calibration by experiments', () => {
 });
 
 describe('fitting the credit into the revenue', () => {
-  const amounts = fc.array(fc.record({ credit: within(-5_000, 20_000), variance: within(1, 1e8) }), { minLength: 2, maxLength: 8 });
+  const amounts = fc.array(fc.record({ credit: within(-5_000, 20_000), variance: within(1, 1e8) }), {
+    minLength: 2,
+    maxLength: 8,
+  });
 
   test('none falls below 0, the sum fits, and what is known for sure keeps its place', () => {
     fc.assert(
       fc.property(amounts, within(20_000, 60_000), (list, most) => {
         const credit = Float64Array.from(list, (each) => each.credit);
-        const fitted = fitInto(credit, Float64Array.from(list, ({ variance }, c) => (c === 0 ? 1e-9 : variance)), most);
+        const fitted = fitInto(
+          credit,
+          Float64Array.from(list, ({ variance }, c) => (c === 0 ? 1e-9 : variance)),
+          most,
+        );
         expect(total(fitted)).toBeLessThanOrEqual(most * (1 + 1e-9));
         fitted.forEach((part, c) => {
           expect(part).toBeGreaterThanOrEqual(0);

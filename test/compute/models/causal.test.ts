@@ -1,7 +1,15 @@
 import type { CausalInput } from '../../../compute/models/causal/causal-input.ts';
 import { failure } from '../../../compute/outcome.ts';
 import { columnOf, relativeDifference, total } from '../closeness.ts';
-import { eventTable, isUnpaid, pathTable, readEventRows, readPathRows, reference, wholeRange } from '../reference-data.ts';
+import {
+  eventTable,
+  isUnpaid,
+  pathTable,
+  readEventRows,
+  readPathRows,
+  reference,
+  wholeRange,
+} from '../reference-data.ts';
 import { figures, refusal } from '../run-in-thread.ts';
 
 type ByChannel = Record<string, number>;
@@ -52,24 +60,41 @@ describe('the causal model', () => {
   const result = figures('causal', input());
 
   test('equals the reference program', () => {
-    expect(relativeDifference(Object.keys(expected.weights).map((member) => result.weights[member as 'prav']), Object.values(expected.weights))).toBeLessThan(1e-4);
+    expect(
+      relativeDifference(
+        Object.keys(expected.weights).map((member) => result.weights[member as 'prav']),
+        Object.values(expected.weights),
+      ),
+    ).toBeLessThan(1e-4);
     const columns = [
       [result.share, expected.share],
       [result.value, expected.credit],
       [result.intervalLow, expected.low],
       [result.intervalHigh, expected.high],
       [result.confidence.map((confidence, c) => (isUnpaid(events.channels[c]!) ? 0 : confidence)), expected.confidence],
-      ...Object.entries(expected.share_by_model).map(([member, share]) => [result.memberShare[member as 'prav']!, share] as const),
+      ...Object.entries(expected.share_by_model).map(
+        ([member, share]) => [result.memberShare[member as 'prav']!, share] as const,
+      ),
     ] as const;
-    for (const [actual, record] of columns) expect(relativeDifference(actual, columnOf(events.channels, record))).toBeLessThan(1e-4);
-    expect(relativeDifference([result.incrementalRevenue, result.baselineRevenue], [expected.total_incremental, expected.baseline])).toBeLessThan(1e-4);
+    for (const [actual, record] of columns)
+      expect(relativeDifference(actual, columnOf(events.channels, record))).toBeLessThan(1e-4);
+    expect(
+      relativeDifference(
+        [result.incrementalRevenue, result.baselineRevenue],
+        [expected.total_incremental, expected.baseline],
+      ),
+    ).toBeLessThan(1e-4);
   });
 
   test('Delta_R is the reference in cents, and its parts add up', () => {
     const { deltaR } = result;
     const reference = columnOf(events.channels, expected.delta_r_vs_last_click);
-    deltaR.deltaCents.forEach((cents, c) => expect(Math.abs(cents - (isUnpaid(events.channels[c]!) ? 0 : reference[c]! * 100))).toBeLessThan(1.5));
-    const under = Object.values(expected.delta_r_vs_last_click).slice(0, -1).filter((delta) => delta > 0);
+    deltaR.deltaCents.forEach((cents, c) =>
+      expect(Math.abs(cents - (isUnpaid(events.channels[c]!) ? 0 : reference[c]! * 100))).toBeLessThan(1.5),
+    );
+    const under = Object.values(expected.delta_r_vs_last_click)
+      .slice(0, -1)
+      .filter((delta) => delta > 0);
     expect(Math.abs(deltaR.deltaRCents - total(under) * 100)).toBeLessThan(10);
     expect(deltaR.revenueCausalCents - deltaR.revenueLastClickCents).toBe(deltaR.deltaRCents);
     expect(deltaR.deltaRNetCents).toBe(total(deltaR.deltaCents));
@@ -83,7 +108,10 @@ describe('the causal model', () => {
   });
 
   test('members may number their channels as they like', () => {
-    const reversed = figures('markov', { paths: pathTable(readPathRows('events.journeys.csv'), paths.channels.toReversed()), order: 1 });
+    const reversed = figures('markov', {
+      paths: pathTable(readPathRows('events.journeys.csv'), paths.channels.toReversed()),
+      order: 1,
+    });
     const again = figures('causal', input({}, { markov: reversed }));
     expect(relativeDifference(again.value, result.value)).toBeLessThan(1e-9);
   });
@@ -101,7 +129,8 @@ describe('the causal model', () => {
     expect(fallback.weights).toEqual({ markov: 0.45, shapley: 0.45, dominance: 0.05, rwa: 0.05, prav: 0 });
     const { markov, shapley, dominance, rwa } = input().members;
     if (!markov.ok || !shapley.ok || !dominance.ok || !rwa.ok) throw new Error('a member failed');
-    const share = 0.45 * paid(markov.share) + 0.45 * paid(shapley.share) + 0.05 * paid(dominance.share) + 0.05 * paid(rwa.share);
+    const share =
+      0.45 * paid(markov.share) + 0.45 * paid(shapley.share) + 0.05 * paid(dominance.share) + 0.05 * paid(rwa.share);
     expect(fallback.incrementalRevenue).toBeCloseTo(share * markov.totals.value, 6);
     expect(total(fallback.value)).toBeCloseTo(fallback.incrementalRevenue, 8);
     expect(fallback.warnings.join(' ')).toMatch(/aggregated paths.*priors.*upper bound/);
@@ -112,7 +141,10 @@ describe('the causal model', () => {
   });
 
   test('with a prior member missing, the other priors are scaled up', () => {
-    const fallback = figures('causal', input({}, { ...NO_PRAV, dominance: failure('insufficient_data', '-'), rwa: failure('insufficient_data', '-') }));
+    const fallback = figures(
+      'causal',
+      input({}, { ...NO_PRAV, dominance: failure('insufficient_data', '-'), rwa: failure('insufficient_data', '-') }),
+    );
     expect(fallback.weights).toMatchObject({ markov: 0.5, shapley: 0.5 });
   });
 
@@ -120,7 +152,10 @@ describe('the causal model', () => {
     const { members } = input();
     if (!members.prav.ok) throw new Error(members.prav.message);
     const none = new Float64Array(events.channels.length);
-    const nothing = figures('causal', input({}, { prav: { ...members.prav, total: 0, value: none, conversions: none, share: none } }));
+    const nothing = figures(
+      'causal',
+      input({}, { prav: { ...members.prav, total: 0, value: none, conversions: none, share: none } }),
+    );
     expect(nothing.incrementalRevenue).toBe(0);
     expect(nothing.baselineCents).toBe(895_222);
     expect(total(nothing.share) + paid(nothing.confidence) + nothing.overallConfidence).toBe(0);
@@ -135,7 +170,9 @@ describe('the causal model', () => {
   });
 
   test('a member that was cancelled or broke is not silently left out', () => {
-    expect(refusal('causal', input({}, { prav: failure('cancelled', 'The task was cancelled.') })).code).toBe('cancelled');
+    expect(refusal('causal', input({}, { prav: failure('cancelled', 'The task was cancelled.') })).code).toBe(
+      'cancelled',
+    );
     expect(refusal('causal', input({}, { rwa: failure('failed', 'A defect.') })).message).toBe('A defect.');
   });
 
@@ -147,7 +184,10 @@ describe('the causal model', () => {
     if (!members.prav.ok) throw new Error(members.prav.message);
     // PRAV alone gives the affiliate channel nothing.
     const none = failure('insufficient_data', '-');
-    const { deltaR, valueCents } = figures('causal', input({ comparison: refunded }, { markov: none, shapley: none, dominance: none, rwa: none }));
+    const { deltaR, valueCents } = figures(
+      'causal',
+      input({ comparison: refunded }, { markov: none, shapley: none, dominance: none, rwa: none }),
+    );
     expect(valueCents[affiliate]).toBe(0);
     expect(deltaR.deltaCents[affiliate]).toBe(50_000);
     expect(deltaR.underCredited).not.toContain(affiliate);
@@ -155,7 +195,11 @@ describe('the causal model', () => {
 
   describe('calibrated by experiments', () => {
     const channel = events.channels.indexOf('retargeting');
-    const measured = (incrementalRevenue: number, standardError: number, of = channel) => ({ channel: of, incrementalRevenue, standardError });
+    const measured = (incrementalRevenue: number, standardError: number, of = channel) => ({
+      channel: of,
+      incrementalRevenue,
+      standardError,
+    });
 
     test('a sure measurement pins its channel, narrows its interval and moves the others through κ', () => {
       const pinned = figures('causal', input({ experiments: [measured(600, 1e-6)] }));
@@ -164,10 +208,14 @@ describe('the causal model', () => {
       expect(pinned.kappa!.calibrated).toBeGreaterThan(pinned.kappa!.estimated);
       const search = events.channels.indexOf('paid_search');
       expect(pinned.value[search]).toBeLessThan(result.value[search]!);
-      expect(pinned.intervalHigh[search]! - pinned.intervalLow[search]!).toBeLessThan(result.intervalHigh[search]! - result.intervalLow[search]!);
+      expect(pinned.intervalHigh[search]! - pinned.intervalLow[search]!).toBeLessThan(
+        result.intervalHigh[search]! - result.intervalLow[search]!,
+      );
       expect(total(pinned.value)).toBeCloseTo(pinned.incrementalRevenue, 8);
       expect(total(pinned.valueCents) + pinned.baselineCents).toBe(895_222);
-      expect(pinned.calibrations).toEqual([{ channel, measured: 600, standardError: 1e-6, before: result.value[channel], after: pinned.value[channel] }]);
+      expect(pinned.calibrations).toEqual([
+        { channel, measured: 600, standardError: 1e-6, before: result.value[channel], after: pinned.value[channel] },
+      ]);
       expect(pinned.warnings[0]).toBe('Calibrated by 1 experiment.');
     });
 
@@ -182,7 +230,9 @@ describe('the causal model', () => {
     test('where the credit meets the revenue that a touch preceded, the channels that were not measured give way', () => {
       const { comparison } = input();
       const touched = 3000;
-      const narrow = { comparison: { ...comparison, unattributed: { conversions: 100, value: TOTALS.revenue - touched } } };
+      const narrow = {
+        comparison: { ...comparison, unattributed: { conversions: 100, value: TOTALS.revenue - touched } },
+      };
       const before = figures('causal', input(narrow));
       const wanted = before.value[channel]! + 500;
       const pinned = figures('causal', input({ ...narrow, experiments: [measured(wanted, 5)] }));
@@ -199,11 +249,19 @@ describe('the causal model', () => {
       const alone = figures('causal', input({ experiments: list.slice(0, 2) }));
       const deviation = (result.intervalHigh[channel]! - result.intervalLow[channel]!) / (2 * 1.96);
       const precision = [1 / deviation ** 2, 1 / 150 ** 2, 1 / 300 ** 2];
-      expect(alone.value[channel]).toBeCloseTo((result.value[channel]! * precision[0]! + 900 * precision[1]! + 500 * precision[2]!) / total(precision), 1);
+      expect(alone.value[channel]).toBeCloseTo(
+        (result.value[channel]! * precision[0]! + 900 * precision[1]! + 500 * precision[2]!) / total(precision),
+        1,
+      );
     });
 
     test('an experiment on an unpaid or unknown channel, or without an error, is refused', () => {
-      for (const bad of [measured(1, 1, events.channels.indexOf('direct')), measured(1, 1, 99), measured(1, 0), measured(NaN, 1)]) {
+      for (const bad of [
+        measured(1, 1, events.channels.indexOf('direct')),
+        measured(1, 1, 99),
+        measured(1, 0),
+        measured(NaN, 1),
+      ]) {
         expect(refusal('causal', input({ experiments: [bad] })).code).toBe('invalid_input');
       }
     });
@@ -218,13 +276,18 @@ describe('the causal model', () => {
     const { comparison, members } = input();
     if (!members.prav.ok) throw new Error(members.prav.message);
     const touched = 3000;
-    const capped = figures('causal', input({ comparison: { ...comparison, unattributed: { conversions: 100, value: TOTALS.revenue - touched } } }));
+    const capped = figures(
+      'causal',
+      input({ comparison: { ...comparison, unattributed: { conversions: 100, value: TOTALS.revenue - touched } } }),
+    );
     expect(capped.incrementalRevenue).toBeCloseTo(touched, 6);
     expect(capped.incrementalConversions).toBeLessThanOrEqual(45);
   });
 
   test('where nothing ran there is nothing to combine', () => {
     const none = failure('insufficient_data', 'There are no journeys.');
-    expect(refusal('causal', input({}, { markov: none, shapley: none, dominance: none, rwa: none, prav: none })).code).toBe('insufficient_data');
+    expect(
+      refusal('causal', input({}, { markov: none, shapley: none, dominance: none, rwa: none, prav: none })).code,
+    ).toBe('insufficient_data');
   });
 });

@@ -32,7 +32,11 @@ function solve(matrix: number[][], right: number[]): number[] {
 }
 
 /** The definition, word by word: one dense linear system per removed channel. */
-function naive(rows: readonly PathRow[], order: number, removed: string | null): { probability: number; value: number } {
+function naive(
+  rows: readonly PathRow[],
+  order: number,
+  removed: string | null,
+): { probability: number; value: number } {
   const statesOf = (path: readonly string[]): string[] => {
     const grams = path.length < order ? [path] : path.slice(order - 1).map((_, i) => path.slice(i, i + order));
     return grams.map((gram) => JSON.stringify(gram)).filter((state, i, all) => state !== all[i - 1]);
@@ -53,10 +57,14 @@ function naive(rows: readonly PathRow[], order: number, removed: string | null):
     earned.set(last, (earned.get(last) ?? 0) + row.value);
   }
   const states = [...weight.keys()];
-  const contains = (state: string): boolean => removed !== null && state !== 'start' && (JSON.parse(state) as string[]).includes(removed);
+  const contains = (state: string): boolean =>
+    removed !== null && state !== 'start' && (JSON.parse(state) as string[]).includes(removed);
   const outOf = (state: string): number => total([...weight.get(state)!.values()]);
   const matrix = states.map((from, i) =>
-    states.map((to, j) => (i === j ? 1 : 0) - (contains(to) || to === 'start' ? 0 : (weight.get(from)!.get(to) ?? 0) / outOf(from))),
+    states.map(
+      (to, j) =>
+        (i === j ? 1 : 0) - (contains(to) || to === 'start' ? 0 : (weight.get(from)!.get(to) ?? 0) / outOf(from)),
+    ),
   );
   const answer = (rewards: number[]): number => solve(matrix, rewards)[states.indexOf('start')]!;
   return {
@@ -76,14 +84,17 @@ describe('Markov attribution', () => {
     const result = figures('markov', { paths: table, order });
     expect(result.states).toBe(expected.states);
     expect(result.converged).toBe(true);
-    expect(relativeDifference([result.probability, result.expectedValue], [expected.p_conv, expected.expected_value])).toBeLessThan(1e-9);
+    expect(
+      relativeDifference([result.probability, result.expectedValue], [expected.p_conv, expected.expected_value]),
+    ).toBeLessThan(1e-9);
     const pairs = [
       [result.removalEffect, expected.removal_effect_conversion],
       [result.removalEffectValue, expected.removal_effect_value],
       [result.conversions, expected.conversions],
       [result.value, expected.value],
     ] as const;
-    for (const [actual, record] of pairs) expect(relativeDifference(actual, columnOf(table.channels, record))).toBeLessThan(1e-9);
+    for (const [actual, record] of pairs)
+      expect(relativeDifference(actual, columnOf(table.channels, record))).toBeLessThan(1e-9);
   });
 
   test.each([1, 2, 3, 4])('order %i equals a dense solve per removed channel', (order) => {
@@ -93,9 +104,23 @@ describe('Markov attribution', () => {
         const result = figures('markov', { paths: table, order });
         const all = naive(rows, order, null);
         const without = table.channels.map((channel) => naive(rows, order, channel));
-        expect(relativeDifference([result.probability, result.expectedValue], [all.probability, all.value])).toBeLessThan(1e-9);
-        expect(relativeDifference(result.removalEffect, without.map((w) => 1 - w.probability / all.probability), 1e-9)).toBeLessThan(1e-8);
-        expect(relativeDifference(result.removalEffectValue, without.map((w) => 1 - w.value / all.value), 1e-9)).toBeLessThan(1e-8);
+        expect(
+          relativeDifference([result.probability, result.expectedValue], [all.probability, all.value]),
+        ).toBeLessThan(1e-9);
+        expect(
+          relativeDifference(
+            result.removalEffect,
+            without.map((w) => 1 - w.probability / all.probability),
+            1e-9,
+          ),
+        ).toBeLessThan(1e-8);
+        expect(
+          relativeDifference(
+            result.removalEffectValue,
+            without.map((w) => 1 - w.value / all.value),
+            1e-9,
+          ),
+        ).toBeLessThan(1e-8);
       }),
       { numRuns: 60 },
     );
@@ -106,7 +131,12 @@ describe('Markov attribution', () => {
       fc.property(pathRows, (rows) => {
         const result = figures('markov', { paths: pathTable(rows), order });
         const { conversions, value, nulls } = result.totals;
-        expect(relativeDifference([result.probability, total(result.conversions), total(result.value)], [conversions / (conversions + nulls), conversions, value])).toBeLessThan(1e-9);
+        expect(
+          relativeDifference(
+            [result.probability, total(result.conversions), total(result.value)],
+            [conversions / (conversions + nulls), conversions, value],
+          ),
+        ).toBeLessThan(1e-9);
         expect(total(result.share)).toBeCloseTo(1, 12);
       }),
     );
@@ -117,9 +147,18 @@ describe('Markov attribution', () => {
       fc.property(pathRows, (rows) => {
         const channels = pathTable(rows).channels;
         const whole = figures('markov', { paths: pathTable(rows, channels), order });
-        const halves = rows.map((row) => ({ ...row, conversions: row.conversions / 2, value: row.value / 2, nulls: row.nulls / 2 }));
-        const variants: PathTable[] = [pathTable(rows.toReversed(), channels), rawPathTable([...halves, ...halves], channels)];
-        for (const paths of variants) expect(relativeDifference(figures('markov', { paths, order }).value, whole.value, 1e-9)).toBeLessThan(1e-9);
+        const halves = rows.map((row) => ({
+          ...row,
+          conversions: row.conversions / 2,
+          value: row.value / 2,
+          nulls: row.nulls / 2,
+        }));
+        const variants: PathTable[] = [
+          pathTable(rows.toReversed(), channels),
+          rawPathTable([...halves, ...halves], channels),
+        ];
+        for (const paths of variants)
+          expect(relativeDifference(figures('markov', { paths, order }).value, whole.value, 1e-9)).toBeLessThan(1e-9);
       }),
     );
   });
@@ -128,7 +167,12 @@ describe('Markov attribution', () => {
     const rows: PathRow[] = [1, 2, 3, 5, 7].flatMap((stride) => [
       { path: walk(['a', 'b', 'c'], 1_000, stride), conversions: 1, value: 10 * stride, nulls: 2 },
       { path: walk(['d', 'e'], 1_000, stride), conversions: stride, value: 7, nulls: 1 },
-      { path: [...walk(['a', 'b', 'c'], 400, stride), ...walk(['d', 'e'], 600, stride)], conversions: 1, value: 3, nulls: 9 },
+      {
+        path: [...walk(['a', 'b', 'c'], 400, stride), ...walk(['d', 'e'], 600, stride)],
+        conversions: 1,
+        value: 3,
+        nulls: 9,
+      },
     ]);
     for (const order of [1, 2, 3]) {
       const table = pathTable(rows);
@@ -144,8 +188,12 @@ describe('Markov attribution', () => {
     const channels = Array.from({ length: 40 }, (_, i) => `channel ${i}`);
     // Each journey goes up, by strides of its own; later ones lead into the middle of earlier ones.
     const upFrom = (p: number): string[] => channels.filter((_, i) => i >= 40 - (p % 40) && i % (1 + (p % 5)) === 0);
-    const rows = Array.from({ length: 300 }, (_, p) => ({ path: upFrom(p), conversions: p % 3, value: p, nulls: 1 }))
-      .filter(({ path }) => path.length > 0);
+    const rows = Array.from({ length: 300 }, (_, p) => ({
+      path: upFrom(p),
+      conversions: p % 3,
+      value: p,
+      nulls: 1,
+    })).filter(({ path }) => path.length > 0);
     const result = figures('markov', { paths: pathTable(rows, channels), order: 2 });
     expect(result.converged).toBe(true);
     expect(result.iterations).toBeLessThanOrEqual(2 * (channels.length + 1));
@@ -174,7 +222,8 @@ describe('Markov attribution', () => {
     const table = pathTable(rows, channels);
     const result = figures('markov', { paths: table, order: 4 });
     const all = naive(rows, 4, null);
-    for (const x of [0, 37, 99]) expect(result.removalEffect[x]).toBeCloseTo(1 - naive(rows, 4, channels[x]!).probability / all.probability, 10);
+    for (const x of [0, 37, 99])
+      expect(result.removalEffect[x]).toBeCloseTo(1 - naive(rows, 4, channels[x]!).probability / all.probability, 10);
   });
 
   test('refunds that cancel the sales leave the revenue credits finite and complete', () => {
@@ -188,6 +237,7 @@ describe('Markov attribution', () => {
   });
 
   test('an order outside 1 to 4 is refused', () => {
-    for (const order of [0, 5, 1.5]) expect(refusal('markov', { paths: pathTable(readPathRows('tiny.csv')), order }).code).toBe('invalid_input');
+    for (const order of [0, 5, 1.5])
+      expect(refusal('markov', { paths: pathTable(readPathRows('tiny.csv')), order }).code).toBe('invalid_input');
   });
 });

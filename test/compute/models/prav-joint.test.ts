@@ -20,8 +20,16 @@ const prav = (rows: readonly EventRow[], changes: Partial<RunOptions> = {}): Pra
 const at = (result: PravResult, channel: string): number => result.channels.indexOf(channel);
 
 /** The windows of one row as (column, from, to). */
-function windowsOf({ timeS, channel }: EventRow, columnOf: (channel: string) => number, horizonS: number): { column: number; from: number; to: number }[] {
-  return WINDOW_ENDS.map((end, w) => ({ column: columnOf(channel) + w, from: timeS + (WINDOW_ENDS[w - 1] ?? 0) * horizonS, to: timeS + end * horizonS }));
+function windowsOf(
+  { timeS, channel }: EventRow,
+  columnOf: (channel: string) => number,
+  horizonS: number,
+): { column: number; from: number; to: number }[] {
+  return WINDOW_ENDS.map((end, w) => ({
+    column: columnOf(channel) + w,
+    from: timeS + (WINDOW_ENDS[w - 1] ?? 0) * horizonS,
+    to: timeS + end * horizonS,
+  }));
 }
 
 describe('PRAV on large samples', () => {
@@ -45,16 +53,31 @@ describe('PRAV on large samples', () => {
 
   test('the shares alone are those of the whole answer, of samples of any size', () => {
     const events = eventTable(rows);
-    expect(relativeDifference(pravShare(events, wholeRange(events), () => undefined)!, result.share, 1e-9)).toBeLessThan(1e-7);
+    expect(
+      relativeDifference(
+        pravShare(events, wholeRange(events), () => undefined)!,
+        result.share,
+        1e-9,
+      ),
+    ).toBeLessThan(1e-7);
     const few = simulateShoppers(3_000, 7).rows;
-    expect(relativeDifference(pravShare(eventTable(few), wholeRange(eventTable(few)), () => undefined)!, prav(few).share, 1e-9)).toBeLessThan(1e-9);
-    expect(pravShare(eventTable(rows.filter(({ conversion }) => !conversion)), wholeRange(events), () => undefined)).toBeNull();
+    expect(
+      relativeDifference(
+        pravShare(eventTable(few), wholeRange(eventTable(few)), () => undefined)!,
+        prav(few).share,
+        1e-9,
+      ),
+    ).toBeLessThan(1e-9);
+    expect(
+      pravShare(eventTable(rows.filter(({ conversion }) => !conversion)), wholeRange(events), () => undefined),
+    ).toBeNull();
   });
 
   test('visits that a channel itself brings are found, and are no sign of selection', () => {
     expect(result.halo[at(result, 'video')]).toBeGreaterThan(0.2);
     expect(result.halo[at(result, 'video')]).toBeLessThan(0.4);
-    for (const channel of ['display', 'search', 'brand', 'direct', 'organic']) expect(result.halo[at(result, channel)]).toBe(0);
+    for (const channel of ['display', 'search', 'brand', 'direct', 'organic'])
+      expect(result.halo[at(result, channel)]).toBe(0);
     expect(result.pull[at(result, 'video')]).toBeLessThan(0.05);
   });
 
@@ -73,10 +96,14 @@ describe('PRAV on large samples', () => {
     expect(doubtful.claimed).toBeLessThan(1);
     const whole = total(doubtful.value) / doubtful.claimed;
     expect(relativeDifference([whole], [total(doubtful.signedRevenue)])).toBeLessThan(1e-9);
-    expect(relativeDifference([total(doubtful.conversions) * doubtful.averageOrderValue], [doubtful.total])).toBeLessThan(1e-9);
+    expect(
+      relativeDifference([total(doubtful.conversions) * doubtful.averageOrderValue], [doubtful.total]),
+    ).toBeLessThan(1e-9);
     // Replicates lie on both sides of what is published.
     expect(relativeDifference([total(doubtful.replicates) / doubtful.groups], [doubtful.total])).toBeLessThan(0.05);
-    doubtful.value.forEach((value, c) => expect([doubtful.intervalLow[c]! <= value, value <= doubtful.intervalHigh[c]!]).toEqual([true, true]));
+    doubtful.value.forEach((value, c) =>
+      expect([doubtful.intervalLow[c]! <= value, value <= doubtful.intervalHigh[c]!]).toEqual([true, true]),
+    );
     expect(doubtful.warnings.join()).toContain(`${Math.round(doubtful.claimed * 100)} % of it is claimed`);
   });
 
@@ -103,7 +130,14 @@ describe('PRAV on large samples', () => {
 
   test('so does one with more than 100 channels, whose sums would not fit', () => {
     const known = new Set(rows.flatMap(({ channel }) => (channel === '' ? [] : [channel]))).size;
-    const withMore = (more: number): EventRow[] => [...rows, ...Array.from({ length: more }, (_, n) => ({ ...rows.find(({ conversion }) => !conversion)!, user: `wide ${n}`, channel: `wide_${n}` }))];
+    const withMore = (more: number): EventRow[] => [
+      ...rows,
+      ...Array.from({ length: more }, (_, n) => ({
+        ...rows.find(({ conversion }) => !conversion)!,
+        user: `wide ${n}`,
+        channel: `wide_${n}`,
+      })),
+    ];
     const [most, tooMany] = [prav(withMore(100 - known)), prav(withMore(101 - known))];
     expect([most.channels.length, most.estimator]).toEqual([100, 'joint']);
     expect([tooMany.channels.length, tooMany.estimator]).toEqual([101, 'plain']);
@@ -113,8 +147,10 @@ describe('PRAV on large samples', () => {
   test('twice the users: the same lift and pull, smaller errors', () => {
     const twice = prav([...rows, ...rows.map((row) => ({ ...row, user: `again ${row.user}` }))]);
     // What is beyond chance may grow with the sample: what is carried on beyond the horizon, and what moves κ.
-    const within = ({ adStock, channels }: PravResult, perTouch: Float64Array): Float64Array => perTouch.map((whole, c) => (isUnpaid(channels[c]!) ? whole : whole / adStock!.beyond));
-    for (const name of ['lift', 'pull'] as const) expect(relativeDifference(within(twice, twice[name]), within(result, result[name]), 1e-9)).toBeLessThan(1e-6);
+    const within = ({ adStock, channels }: PravResult, perTouch: Float64Array): Float64Array =>
+      perTouch.map((whole, c) => (isUnpaid(channels[c]!) ? whole : whole / adStock!.beyond));
+    for (const name of ['lift', 'pull'] as const)
+      expect(relativeDifference(within(twice, twice[name]), within(result, result[name]), 1e-9)).toBeLessThan(1e-6);
     const ratio = total(twice.standardError) / total(result.standardError);
     // Revenue doubles, and its error grows by √2 only.
     expect(ratio).toBeGreaterThan(1.2);
@@ -127,16 +163,29 @@ describe('PRAV on large samples', () => {
     expect(relativeDifference(prav(users.flat()).intervalHigh, result.intervalHigh)).toBeLessThan(1e-6);
     const order = [...events.channels.keys()].toReversed();
     const channels = [...order.map((c) => events.channels[c]!), 'never seen'];
-    const renumbered = { ...events, channels, channel: events.channel.map((c) => (c < order.length ? order.indexOf(c) : c)) };
+    const renumbered = {
+      ...events,
+      channels,
+      channel: events.channel.map((c) => (c < order.length ? order.indexOf(c) : c)),
+    };
     const again = figures('prav', { events: renumbered, options: wholeRange(renumbered) });
     for (const name of ['value', 'effect', 'intervalHigh', 'halo'] as const) {
-      expect(relativeDifference(again[name].slice(0, -1), order.map((c) => result[name][c]!))).toBeLessThan(1e-6);
+      expect(
+        relativeDifference(
+          again[name].slice(0, -1),
+          order.map((c) => result[name][c]!),
+        ),
+      ).toBeLessThan(1e-6);
       expect(again[name].at(-1)).toBe(0);
     }
   });
 
   test('two channels that always occur together share their effect; refunds and free orders give numbers', () => {
-    const twins = prav(rows.flatMap((row) => (row.channel === 'search' && !row.conversion ? [row, { ...row, channel: 'search twin' }] : [row])));
+    const twins = prav(
+      rows.flatMap((row) =>
+        row.channel === 'search' && !row.conversion ? [row, { ...row, channel: 'search twin' }] : [row],
+      ),
+    );
     expect(twins.lift[at(twins, 'search')]).toBeCloseTo(twins.lift[at(twins, 'search twin')]!, 4);
     for (const value of [0, -10]) {
       const odd = prav(rows.map((row) => ({ ...row, value: row.conversion ? value : 0 })));
@@ -149,7 +198,9 @@ describe('PRAV on large samples', () => {
     const events = eventTable(rows);
     const week = Uint32Array.from(events.timeS, (t) => Math.floor((t - 1_735_689_600) / (7 * DAY_S)));
     const { segments } = figures('prav', { events, options: wholeRange(events), segments: [{ of: week, count: 10 }] });
-    events.channels.forEach((_, c) => expect(total(segments[0]!.split.filter((__, i) => i % events.channels.length === c))).toBeCloseTo(1, 12));
+    events.channels.forEach((_, c) =>
+      expect(total(segments[0]!.split.filter((__, i) => i % events.channels.length === c))).toBeCloseTo(1, 12),
+    );
   });
 });
 
@@ -170,7 +221,9 @@ describe('the sums of the hazards', () => {
           const events = all.filter((row) => row.timeS <= end);
           const first = Math.min(...all.map((row) => row.timeS));
           if (first >= end) continue;
-          const windows = events.filter((row) => !row.conversion).flatMap((row) => windowsOf(row, columnAt, options.horizonS));
+          const windows = events
+            .filter((row) => !row.conversion)
+            .flatMap((row) => windowsOf(row, columnAt, options.horizonS));
           const stateAt = (t: number): Float64Array => {
             const x = new Float64Array(columns);
             x[0] = 1;
@@ -179,10 +232,14 @@ describe('the sums of the hazards', () => {
           };
           // Of each touch one window at most holds a moment.
           const weightOf = (x: Float64Array): number => momentWeight(total(x.subarray(1)));
-          const cuts = [...new Set([first, end, ...windows.flatMap(({ from, to }) => [from, to])])].filter((t) => t >= first && t <= end).toSorted((a, b) => a - b);
+          const cuts = [...new Set([first, end, ...windows.flatMap(({ from, to }) => [from, to])])]
+            .filter((t) => t >= first && t <= end)
+            .toSorted((a, b) => a - b);
           cuts.slice(1).forEach((to, i) => {
             const x = stateAt((cuts[i]! + to) / 2);
-            for (let p = 0; p < columns; p++) for (let q = 0; q < columns; q++) gram[p * columns + q]! += (weightOf(x) * x[p]! * x[q]! * (to - cuts[i]!)) / DAY_S;
+            for (let p = 0; p < columns; p++)
+              for (let q = 0; q < columns; q++)
+                gram[p * columns + q]! += (weightOf(x) * x[p]! * x[q]! * (to - cuts[i]!)) / DAY_S;
           });
           for (const row of events) {
             if (row.timeS - options.gapS < first) continue;
@@ -191,7 +248,13 @@ describe('the sums of the hazards', () => {
             if (into !== null) x.forEach((part, j) => (into[j]! += weightOf(x) * part));
           }
         }
-        const symmetric = sums.gram.map((part, i) => part + (Math.floor(i / columns) === i % columns ? 0 : sums.gram[(i % columns) * columns + Math.floor(i / columns)]!));
+        const symmetric = sums.gram.map(
+          (part, i) =>
+            part +
+            (Math.floor(i / columns) === i % columns
+              ? 0
+              : sums.gram[(i % columns) * columns + Math.floor(i / columns)]!),
+        );
         expect(relativeDifference(symmetric, gram, 1e-7)).toBeLessThan(1e-6);
         expect(relativeDifference(sums.orders, orders, 1e-7)).toBeLessThan(1e-9);
         expect(relativeDifference(sums.visits, visits, 1e-7)).toBeLessThan(1e-9);

@@ -25,13 +25,20 @@ function pick(weights: readonly number[], random: Random): number {
 
 /** `journeys` independent journeys of the shop, summed by path; orders of 20 to 200, seldom more. */
 export function drawJourneys(journeys: number, random: Random): PathTable {
-  const rows = new Map<string, { path: string[]; conversions: number; value: number; nulls: number; squares: number }>();
+  const rows = new Map<
+    string,
+    { path: string[]; conversions: number; value: number; nulls: number; squares: number }
+  >();
   for (let j = 0; j < journeys; j++) {
     let state = pick(START, random);
     const path = [state];
     for (let next = pick(NEXT[state]!, random); next >= 0; next = pick(NEXT[state]!, random)) path.push((state = next));
     const key = path.join();
-    const row = rows.get(key) ?? rows.set(key, { path: path.map((channel) => CHANNELS[channel]!), conversions: 0, value: 0, nulls: 0, squares: 0 }).get(key)!;
+    const row =
+      rows.get(key) ??
+      rows
+        .set(key, { path: path.map((channel) => CHANNELS[channel]!), conversions: 0, value: 0, nulls: 0, squares: 0 })
+        .get(key)!;
     if (random() < BUYS[state]!) {
       const order = 20 + 180 * random() ** 3;
       row.conversions++;

@@ -7,7 +7,10 @@ import { relativeDifference } from '../closeness.ts';
 
 const entry = fc.integer({ min: -1_000, max: 1_000 }).map((n) => n / 100);
 const squareAndRight = fc.integer({ min: 1, max: 9 }).chain((size) =>
-  fc.record({ matrix: fc.array(entry, { minLength: size * size, maxLength: size * size }), right: fc.array(entry, { minLength: size, maxLength: size }) }),
+  fc.record({
+    matrix: fc.array(entry, { minLength: size * size, maxLength: size * size }),
+    right: fc.array(entry, { minLength: size, maxLength: size }),
+  }),
 );
 
 describe('dense solve', () => {
@@ -61,26 +64,47 @@ describe('symmetric eigen decomposition', () => {
     fc.assert(
       fc.property(squareAndRight, ({ matrix, right }) => {
         const size = right.length;
-        const symmetric = Float64Array.from({ length: size * size }, (_, i) => matrix[i]! + matrix[(i % size) * size + Math.floor(i / size)]!);
+        const symmetric = Float64Array.from(
+          { length: size * size },
+          (_, i) => matrix[i]! + matrix[(i % size) * size + Math.floor(i / size)]!,
+        );
         const eigen = symmetricEigen(symmetric, size);
-        expect(relativeDifference(spectralFunction(eigen, (value) => value), symmetric, 1e-9)).toBeLessThan(1e-9);
+        expect(
+          relativeDifference(
+            spectralFunction(eigen, (value) => value),
+            symmetric,
+            1e-9,
+          ),
+        ).toBeLessThan(1e-9);
         const identity = Float64Array.from({ length: size * size }, (_, i) => Number(i % (size + 1) === 0));
-        expect(relativeDifference(spectralFunction(eigen, () => 1), identity, 1e-12)).toBeLessThan(1e-12);
+        expect(
+          relativeDifference(
+            spectralFunction(eigen, () => 1),
+            identity,
+            1e-12,
+          ),
+        ).toBeLessThan(1e-12);
       }),
     );
   });
 
   test('a known spectrum: the path graph of five nodes', () => {
     const size = 5;
-    const matrix = Float64Array.from({ length: 25 }, (_, i) => Number(Math.abs(Math.floor(i / size) - (i % size)) === 1));
-    const expected = Array.from({ length: size }, (_, k) => 2 * Math.cos(((k + 1) * Math.PI) / (size + 1))).toSorted((a, b) => a - b);
+    const matrix = Float64Array.from({ length: 25 }, (_, i) =>
+      Number(Math.abs(Math.floor(i / size) - (i % size)) === 1),
+    );
+    const expected = Array.from({ length: size }, (_, k) => 2 * Math.cos(((k + 1) * Math.PI) / (size + 1))).toSorted(
+      (a, b) => a - b,
+    );
     expect(relativeDifference(symmetricEigen(matrix, size).values.toSorted(), expected)).toBeLessThan(1e-14);
   });
 
   test('correlations of channels of which some repeat others: eigenvalues of 0 to rounding of the largest', () => {
     const [size, observations, distinct] = [150, 400, 60];
     const random = seededRandom(11);
-    const base = Array.from({ length: distinct }, () => Array.from({ length: observations }, () => Number(random() < 0.1) - 0.1));
+    const base = Array.from({ length: distinct }, () =>
+      Array.from({ length: observations }, () => Number(random() < 0.1) - 0.1),
+    );
     const columns = Array.from({ length: size }, (_, c) => base[c % distinct]!);
     const squares = columns.map((column) => Math.sqrt(column.reduce((sum, each) => sum + each * each, 0)));
     const matrix = Float64Array.from({ length: size * size }, (_, e) => {
@@ -93,7 +117,13 @@ describe('symmetric eigen decomposition', () => {
     const largest = values.at(-1)!;
     expect(Math.max(...values.slice(0, size - distinct).map(Math.abs))).toBeLessThan(1e-14 * size * largest);
     expect(values[size - distinct]!).toBeGreaterThan(1e-3);
-    expect(relativeDifference(spectralFunction(eigen, (value) => value), matrix, 1e-6)).toBeLessThan(1e-8);
+    expect(
+      relativeDifference(
+        spectralFunction(eigen, (value) => value),
+        matrix,
+        1e-6,
+      ),
+    ).toBeLessThan(1e-8);
     // A few steps per eigenvalue: the work grows with the cube of the size, not with it and the accuracy.
     expect(looks).toBeGreaterThan(size);
     expect(looks).toBeLessThan(8 * size);

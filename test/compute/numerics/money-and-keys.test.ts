@@ -6,15 +6,18 @@ import { total } from '../closeness.ts';
 describe('largest remainder', () => {
   test('sums to the total and moves no amount by a cent or more', () => {
     fc.assert(
-      fc.property(fc.array(fc.double({ min: -1e7, max: 1e7, noNaN: true }), { minLength: 1, maxLength: 12 }), (amounts) => {
-        const sum = Math.round(total(amounts)) + 0; // no −0
-        const rounded = largestRemainder(Float64Array.from(amounts), sum);
-        expect(total(rounded)).toBe(sum);
-        rounded.forEach((cents, i) => {
-          expect(Number.isInteger(cents)).toBe(true);
-          expect(Math.abs(cents - amounts[i]!)).toBeLessThan(1 + 1e-6);
-        });
-      }),
+      fc.property(
+        fc.array(fc.double({ min: -1e7, max: 1e7, noNaN: true }), { minLength: 1, maxLength: 12 }),
+        (amounts) => {
+          const sum = Math.round(total(amounts)) + 0; // no −0
+          const rounded = largestRemainder(Float64Array.from(amounts), sum);
+          expect(total(rounded)).toBe(sum);
+          rounded.forEach((cents, i) => {
+            expect(Number.isInteger(cents)).toBe(true);
+            expect(Math.abs(cents - amounts[i]!)).toBeLessThan(1 + 1e-6);
+          });
+        },
+      ),
     );
   });
 
@@ -31,7 +34,10 @@ describe('largest remainder', () => {
 });
 
 describe('key index', () => {
-  test.each([['plain table', 5_000], ['hash table', 2 ** 52]])('%s numbers keys in order of appearance', (_, universe) => {
+  test.each([
+    ['plain table', 5_000],
+    ['hash table', 2 ** 52],
+  ])('%s numbers keys in order of appearance', (_, universe) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4_999 }), { maxLength: 20_000, size: 'max' }), (draws) => {
         const spread = Math.floor(universe / 5_000);

@@ -27,11 +27,23 @@ function chainOf(size: number, exit: number, crossing: number): SparseChain & { 
     }
     into[j + 1] = from.length;
   }
-  return { size, into, from: Int32Array.from(from), probability: Float64Array.from(probability), group: Uint8Array.from({ length: size }, (_, i) => i % 7), groups: 7, dense };
+  return {
+    size,
+    into,
+    from: Int32Array.from(from),
+    probability: Float64Array.from(probability),
+    group: Uint8Array.from({ length: size }, (_, i) => i % 7),
+    groups: 7,
+    dense,
+  };
 }
 
 describe('expected visits of a sparse chain', () => {
-  test.each([[0.3, 0.5], [0.01, 0.1], [0.0005, 0.001]])('exit probability %d, crossing %d: equals the dense solve', (exit, crossing) => {
+  test.each([
+    [0.3, 0.5],
+    [0.01, 0.1],
+    [0.0005, 0.001],
+  ])('exit probability %d, crossing %d: equals the dense solve', (exit, crossing) => {
     const chain = chainOf(120, exit, crossing);
     const start = Float64Array.from({ length: 120 }, (_, i) => Number(i % 3 === 0) / 40);
     const off = Uint8Array.from({ length: 120 }, (_, i) => Number(i % 10 === 4));
@@ -42,7 +54,10 @@ describe('expected visits of a sparse chain', () => {
       const [row, column] = [Math.floor(e / 120), e % 120];
       return Number(row === column) - (off[row] === 1 || off[column] === 1 ? 0 : chain.dense[column * 120 + row]!);
     });
-    const expected = solveDense(system, start.map((s, i) => (off[i] === 1 ? 0 : s)))!;
+    const expected = solveDense(
+      system,
+      start.map((s, i) => (off[i] === 1 ? 0 : s)),
+    )!;
     expect(relativeDifference(visits, expected)).toBeLessThan(1e-9);
   });
 
@@ -52,7 +67,10 @@ describe('expected visits of a sparse chain', () => {
     const visits = start.slice();
     expect(solveVisits(chain, start, new Uint8Array(40), visits).converged).toBe(true);
     // What enters the chain must leave it.
-    const leaving = visits.reduce((sum, visit, i) => sum + visit * (1 - chain.dense.slice(i * 40, (i + 1) * 40).reduce((row, p) => row + p, 0)), 0);
+    const leaving = visits.reduce(
+      (sum, visit, i) => sum + visit * (1 - chain.dense.slice(i * 40, (i + 1) * 40).reduce((row, p) => row + p, 0)),
+      0,
+    );
     expect(leaving).toBeCloseTo(1, 12);
   });
 
@@ -60,7 +78,9 @@ describe('expected visits of a sparse chain', () => {
     const size = 200;
     const random = seededRandom(5);
     const rank = Array.from({ length: size }, (_, i) => i).toSorted(() => random() - 0.5);
-    const before = Array.from({ length: size }, (_, j) => [0, 1, 2].map(() => Math.floor(random() * size)).filter((i) => rank[i]! < rank[j]!));
+    const before = Array.from({ length: size }, (_, j) =>
+      [0, 1, 2].map(() => Math.floor(random() * size)).filter((i) => rank[i]! < rank[j]!),
+    );
     const into = Int32Array.from([0, ...before.map((_, j) => before.slice(0, j + 1).flat().length)]);
     const order = sweepOrder({ size, into, from: Int32Array.from(before.flat()) });
     expect([...order].toSorted((a, b) => a - b)).toEqual(Array.from({ length: size }, (_, i) => i));
@@ -69,7 +89,10 @@ describe('expected visits of a sparse chain', () => {
 
   test('the chain turned around has the same solution from the other end', () => {
     const chain = chainOf(120, 0.05, 0.2);
-    const [start, reward] = [new Float64Array(120).fill(1 / 120), Float64Array.from({ length: 120 }, (_, i) => Number(i % 5 === 0))];
+    const [start, reward] = [
+      new Float64Array(120).fill(1 / 120),
+      Float64Array.from({ length: 120 }, (_, i) => Number(i % 5 === 0)),
+    ];
     const [visits, hope] = [start.slice(), reward.slice()];
     expect(solveVisits(chain, start, new Uint8Array(120), visits).converged).toBe(true);
     expect(solveVisits(reversed(chain), reward, new Uint8Array(120), hope).converged).toBe(true);
@@ -85,6 +108,8 @@ describe('expected visits of a sparse chain', () => {
     expect(solve()).toMatchObject({ converged: false });
     expect(budget.isSpent).toBe(true);
     expect(solve()).toEqual({ sweeps: 1, converged: false });
-    expect(solveVisits(chain, start, new Uint8Array(120), start.slice(), { budget: new SolvingBudget(1e9) }).converged).toBe(true);
+    expect(
+      solveVisits(chain, start, new Uint8Array(120), start.slice(), { budget: new SolvingBudget(1e9) }).converged,
+    ).toBe(true);
   });
 });

@@ -8,7 +8,13 @@ import { relativeDifference, total } from '../closeness.ts';
 
 describe('normal quantile', () => {
   // Published values (Wichura 1988, algorithm AS 241, and standard tables).
-  test.each([[0.975, 1.959963984540054], [0.995, 2.5758293035489004], [0.25, -0.6744897501960817], [0.001, -3.090232306167813], [1e-20, -9.26234008979841]])('Φ⁻¹(%d)', (probability, z) => {
+  test.each([
+    [0.975, 1.959963984540054],
+    [0.995, 2.5758293035489004],
+    [0.25, -0.6744897501960817],
+    [0.001, -3.090232306167813],
+    [1e-20, -9.26234008979841],
+  ])('Φ⁻¹(%d)', (probability, z) => {
     expect(relativeDifference([normalQuantile(probability)], [z])).toBeLessThan(1e-12);
   });
   test('two-sided', () => expect(twoSidedZ(0.9)).toBeCloseTo(1.6448536269514722, 12));
@@ -20,7 +26,13 @@ describe('normal quantile', () => {
 
 describe("Student's quantile", () => {
   // Published tables: t for 9, 24 and 49 degrees of freedom, both tails together.
-  test.each([[0.95, 9, 2.2622], [0.99, 9, 3.2498], [0.9, 24, 1.7109], [0.95, 49, 2.0096], [0.99, 49, 2.68]])('%d within ± of %d degrees of freedom', (level, degrees, t) => {
+  test.each([
+    [0.95, 9, 2.2622],
+    [0.99, 9, 3.2498],
+    [0.9, 24, 1.7109],
+    [0.95, 49, 2.0096],
+    [0.99, 49, 2.68],
+  ])('%d within ± of %d degrees of freedom', (level, degrees, t) => {
     expect(twoSidedT(level, degrees)).toBeCloseTo(t, 3);
   });
   test('becomes the normal one', () => expect(twoSidedT(0.95, 1e9)).toBeCloseTo(twoSidedZ(0.95), 8));
@@ -43,29 +55,48 @@ describe('delete-a-group jackknife', () => {
 
 describe('least squares over the simplex', () => {
   const problem = fc.integer({ min: 1, max: 5 }).chain((size) =>
-    fc.record({ rows: fc.array(fc.array(fc.integer({ min: -20, max: 20 }), { minLength: size, maxLength: size }), { minLength: 6, maxLength: 12 }), target: fc.array(fc.integer({ min: -30, max: 30 }), { minLength: 12, maxLength: 12 }) }),
+    fc.record({
+      rows: fc.array(fc.array(fc.integer({ min: -20, max: 20 }), { minLength: size, maxLength: size }), {
+        minLength: 6,
+        maxLength: 12,
+      }),
+      target: fc.array(fc.integer({ min: -30, max: 30 }), { minLength: 12, maxLength: 12 }),
+    }),
   );
 
   test('weights lie on the simplex and no shift between two of them improves the fit', () => {
     fc.assert(
       fc.property(problem, ({ rows, target }) => {
         const size = rows[0]!.length;
-        const gram = Float64Array.from({ length: size * size }, (_, e) => total(rows.map((row) => row[Math.floor(e / size)]! * row[e % size]!)));
-        const projection = Float64Array.from({ length: size }, (_, m) => total(rows.map((row, r) => row[m]! * target[r]!)));
+        const gram = Float64Array.from({ length: size * size }, (_, e) =>
+          total(rows.map((row) => row[Math.floor(e / size)]! * row[e % size]!)),
+        );
+        const projection = Float64Array.from({ length: size }, (_, m) =>
+          total(rows.map((row, r) => row[m]! * target[r]!)),
+        );
         const w = simplexLeastSquares({ gram, projection });
         expect(total(w)).toBeCloseTo(1, 9);
         expect(Math.min(...w)).toBeGreaterThanOrEqual(0);
         // Karush–Kuhn–Tucker: the gradient is smallest, and equal, where there is weight.
-        const gradient = Array.from(w, (_, m) => total(Array.from(w, (weight, n) => gram[m * size + n]! * weight)) - projection[m]!);
+        const gradient = Array.from(
+          w,
+          (_, m) => total(Array.from(w, (weight, n) => gram[m * size + n]! * weight)) - projection[m]!,
+        );
         const least = Math.min(...gradient);
-        w.forEach((weight, m) => weight > 1e-9 && expect(gradient[m]! - least).toBeLessThan(1e-6 * (1 + Math.max(...gradient.map(Math.abs)))));
+        w.forEach(
+          (weight, m) =>
+            weight > 1e-9 &&
+            expect(gradient[m]! - least).toBeLessThan(1e-6 * (1 + Math.max(...gradient.map(Math.abs)))),
+        );
       }),
       { numRuns: 300 },
     );
   });
 
   test('of two identical candidates the first is taken', () => {
-    expect([...simplexLeastSquares({ gram: Float64Array.of(4, 4, 4, 4), projection: Float64Array.of(3, 3) })]).toEqual([1, 0]);
+    expect([...simplexLeastSquares({ gram: Float64Array.of(4, 4, 4, 4), projection: Float64Array.of(3, 3) })]).toEqual([
+      1, 0,
+    ]);
   });
 });
 

@@ -17,7 +17,9 @@ describe('the counterfactual', () => {
 
   test('switching off a channel that never touched a shopper changes nothing in that life', () => {
     for (const shopper of shoppers) {
-      const untouched = CHANNELS.map((_, channel) => channel).filter((channel) => !shopper.touches.some((touch) => touch.channel === channel));
+      const untouched = CHANNELS.map((_, channel) => channel).filter(
+        (channel) => !shopper.touches.some((touch) => touch.channel === channel),
+      );
       for (const channel of untouched) expect(ordersOf(shopper, 1 << channel)).toEqual(ordersOf(shopper, 0));
     }
   });
@@ -34,7 +36,10 @@ describe('the counterfactual', () => {
   test('a life can be watched or not: the orders are the same', () => {
     for (const shopper of shoppers) {
       const watched: [number, number][] = [];
-      playLife(shopper, calendar, 0, { touch: () => undefined, order: (offsetS, cents) => watched.push([offsetS, cents]) });
+      playLife(shopper, calendar, 0, {
+        touch: () => undefined,
+        order: (offsetS, cents) => watched.push([offsetS, cents]),
+      });
       expect(watched).toEqual(ordersOf(shopper, 0));
     }
   });
@@ -43,11 +48,13 @@ describe('the counterfactual', () => {
 describe('the truth', () => {
   const history = playHistory(2, 2500, calendar);
   const revenue = history.users.flatMap((user) => user.orders).reduce((sum, order) => sum + order.cents, 0);
-  const effect = (name: Parameters<typeof channelIndex>[0]): number => history.effects[channelIndex(name)]!.incrementalCents;
+  const effect = (name: Parameters<typeof channelIndex>[0]): number =>
+    history.effects[channelIndex(name)]!.incrementalCents;
 
   test('a channel without effect moved nothing, unpaid visits neither', () => {
     expect(effect('affiliate')).toBe(0);
-    for (const [channel, { incrementalCents }] of history.effects.entries()) if (!isPaid(channel)) expect(incrementalCents).toBe(0);
+    for (const [channel, { incrementalCents }] of history.effects.entries())
+      if (!isPaid(channel)) expect(incrementalCents).toBe(0);
   });
 
   test('marketing moved a part of the revenue, the prospecting channels more than those that follow buyers', () => {
@@ -61,9 +68,12 @@ describe('the truth', () => {
   test('last click tells another story: the clicks before orders are mostly brand search, coupons and retargeting', () => {
     const last = CHANNELS.map(() => 0);
     for (const { touches, orders } of history.users) {
-      for (const order of orders) last[touches.findLast((touch) => touch.timeS <= order.timeS)!.channel]! += order.cents;
+      for (const order of orders)
+        last[touches.findLast((touch) => touch.timeS <= order.timeS)!.channel]! += order.cents;
     }
-    for (const name of ['brand_search', 'affiliate', 'retargeting'] as const) expect(last[channelIndex(name)]!).toBeGreaterThan(2 * effect(name));
-    for (const name of ['meta_ads', 'influencer', 'email'] as const) expect(last[channelIndex(name)]!).toBeLessThan(0.5 * effect(name));
+    for (const name of ['brand_search', 'affiliate', 'retargeting'] as const)
+      expect(last[channelIndex(name)]!).toBeGreaterThan(2 * effect(name));
+    for (const name of ['meta_ads', 'influencer', 'email'] as const)
+      expect(last[channelIndex(name)]!).toBeLessThan(0.5 * effect(name));
   });
 });

@@ -70,7 +70,11 @@ type Shape = () => Upload;
 
 /** One shape of each entry. */
 function each<T>(entries: Readonly<Record<string, T>>, make: (how: string, value: T) => Upload): Shape[] {
-  return Object.entries(entries).map(([how, value]) => () => make(how, value));
+  return Object.entries(entries).map(
+    ([how, value]) =>
+      () =>
+        make(how, value),
+  );
 }
 const shown = (name: string): string => JSON.stringify(name).slice(0, 40);
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

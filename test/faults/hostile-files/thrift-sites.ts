@@ -65,7 +65,7 @@ export function thriftSites(
   }
 
   function struct(path: string): void {
-    for (let field = 0; ; ) {
+    for (let field = 0; ;) {
       const from = at;
       const header = byte();
       if (header === 0) return;

@@ -35,7 +35,8 @@ const isRunning = (pid: number): boolean => {
     // A process that ended but was not yet waited for has no command line.
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ESRCH')
+      return false;
     throw error;
   }
 };
@@ -44,7 +45,11 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   while (!(await condition())) await sleep(10);
 }
 
-const answers = () => clickhouse.rows('SELECT 1 AS n', OneNumber).then(() => true, () => false);
+const answers = () =>
+  clickhouse.rows('SELECT 1 AS n', OneNumber).then(
+    () => true,
+    () => false,
+  );
 const count = async (): Promise<number> => (await clickhouse.rows('SELECT count() AS n FROM t', OneNumber))[0]!.n;
 
 test('a killed engine comes back on the same address with every acknowledged row', async () => {
@@ -73,8 +78,19 @@ test('a killed engine comes back on the same address with every acknowledged row
 test('a running insert is finished before the engine stops', async () => {
   const rows = 3_000_000;
   const slow = clickhouse.command(`INSERT INTO t SELECT sipHash64(number) FROM numbers(${rows})`);
-  const outcome = slow.then(() => 'stored', () => 'refused');
-  await until(async () => (await clickhouse.rows(`SELECT count() AS n FROM system.processes WHERE query LIKE 'INSERT INTO t SELECT%'`, OneNumber))[0]!.n > 0 || (await count()) > 0);
+  const outcome = slow.then(
+    () => 'stored',
+    () => 'refused',
+  );
+  await until(
+    async () =>
+      (
+        await clickhouse.rows(
+          `SELECT count() AS n FROM system.processes WHERE query LIKE 'INSERT INTO t SELECT%'`,
+          OneNumber,
+        )
+      )[0]!.n > 0 || (await count()) > 0,
+  );
   await engine.stop();
   expect(await outcome).toBe('stored');
   engine = await startEmbeddedClickHouse({ dataDir: folder, logger });
@@ -93,7 +109,11 @@ test('the engine ends with its parent, even when that is killed, and the directo
     const { pino } = await import('pino');
     await startEmbeddedClickHouse({ dataDir: ${JSON.stringify(folder)}, logger: pino({ level: 'silent' }) });
     process.stdout.write('up');`;
-  const parent = spawn(process.execPath, ['--import', './processes/typescript-hook.mjs', '--input-type=module', '-e', program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const parent = spawn(
+    process.execPath,
+    ['--import', './processes/typescript-hook.mjs', '--input-type=module', '-e', program],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   await new Promise((resolve) => parent.stdout.once('data', resolve));
   const orphan = enginePid();
   parent.kill('SIGKILL');
@@ -105,15 +125,31 @@ test('a statement whose client has gone is stopped', async () => {
   const url = new URL(engine.url);
   const authorization = `Basic ${Buffer.from(`${url.username}:${url.password}`).toString('base64')}`;
   const abandoned = fetch(url.origin, {
-    method: 'POST', headers: { authorization }, body: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)', signal: AbortSignal.timeout(300),
+    method: 'POST',
+    headers: { authorization },
+    body: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)',
+    signal: AbortSignal.timeout(300),
   });
   await expect(abandoned).rejects.toThrow();
-  await until(async () => (await clickhouse.rows(`SELECT count() AS n FROM system.processes WHERE query LIKE '%numbers(1000000000000)%' AND query NOT LIKE '%processes%'`, OneNumber))[0]!.n === 0);
+  await until(
+    async () =>
+      (
+        await clickhouse.rows(
+          `SELECT count() AS n FROM system.processes WHERE query LIKE '%numbers(1000000000000)%' AND query NOT LIKE ` +
+            `'%processes%'`,
+          OneNumber,
+        )
+      )[0]!.n === 0,
+  );
 });
 
 test('nothing is answered without the password', async () => {
   const url = new URL(engine.url);
-  for (const authorization of ['', `Basic ${Buffer.from('liftgraph:wrong').toString('base64')}`, `Basic ${Buffer.from('default:').toString('base64')}`]) {
+  for (const authorization of [
+    '',
+    `Basic ${Buffer.from('liftgraph:wrong').toString('base64')}`,
+    `Basic ${Buffer.from('default:').toString('base64')}`,
+  ]) {
     const response = await fetch(url.origin, { method: 'POST', headers: { authorization }, body: 'SELECT 1' });
     expect([response.status, response.headers.get('x-clickhouse-exception-code')]).toEqual([401, '516']);
   }
@@ -124,15 +160,36 @@ test('a request sees neither the parameters nor the settings of the one before i
   const setting = `SELECT getSetting('max_threads') AS threads`;
   const [usual] = await clickhouse.rows(setting, Settings);
   const unusual = usual!.threads + 1;
-  expect(await clickhouse.rows(`${setting}, {secret:String} AS secret`, Settings, { params: { secret: 'x' }, settings: { max_threads: unusual } })).toEqual([{ threads: unusual, secret: 'x' }]);
+  expect(
+    await clickhouse.rows(`${setting}, {secret:String} AS secret`, Settings, {
+      params: { secret: 'x' },
+      settings: { max_threads: unusual },
+    }),
+  ).toEqual([{ threads: unusual, secret: 'x' }]);
   expect(await clickhouse.rows(setting, Settings)).toEqual([usual]);
-  await expect(clickhouse.rows('SELECT {secret:String} AS secret', z.object({ secret: z.string() }))).rejects.toThrow('secret');
+  await expect(clickhouse.rows('SELECT {secret:String} AS secret', z.object({ secret: z.string() }))).rejects.toThrow(
+    'secret',
+  );
 });
 
 test('data is never executed: blank lines in it end nothing', async () => {
   await clickhouse.command('CREATE TABLE texts (a String) ENGINE = MergeTree ORDER BY a');
-  await clickhouse.insert('INSERT INTO texts FORMAT CSV', Buffer.from('one\n\nDROP TABLE texts;\n"two\n\nDROP TABLE texts"\n'));
-  await clickhouse.insert(`INSERT INTO texts SELECT upper(c) FROM input('c String') FORMAT CSV`, Buffer.from('three\n\n;DROP TABLE texts\n'));
+  await clickhouse.insert(
+    'INSERT INTO texts FORMAT CSV',
+    Buffer.from('one\n\nDROP TABLE texts;\n"two\n\nDROP TABLE texts"\n'),
+  );
+  await clickhouse.insert(
+    `INSERT INTO texts SELECT upper(c) FROM input('c String') FORMAT CSV`,
+    Buffer.from('three\n\n;DROP TABLE texts\n'),
+  );
   const rows = await clickhouse.rows('SELECT a FROM texts ORDER BY a', z.object({ a: z.string() }));
-  expect(rows.map(({ a }) => a)).toEqual(['', '', ';DROP TABLE TEXTS', 'DROP TABLE texts;', 'THREE', 'one', 'two\n\nDROP TABLE texts']);
+  expect(rows.map(({ a }) => a)).toEqual([
+    '',
+    '',
+    ';DROP TABLE TEXTS',
+    'DROP TABLE texts;',
+    'THREE',
+    'one',
+    'two\n\nDROP TABLE texts',
+  ]);
 });

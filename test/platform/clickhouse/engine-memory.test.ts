@@ -27,12 +27,21 @@ test('statements that are too large together are refused, and the engine stays u
   const engine = await startEmbeddedClickHouse({ dataDir: folder, logger });
   const clickhouse = connectClickHouse({ url: engine.url, database: 'default', logger });
   try {
-    const statements = Array.from({ length: 8 }, (_, index) => clickhouse.rows(`${LARGE} WHERE {account_id:String} != ''`, OneNumber, { params: { account_id: `tenant ${index}` } }));
+    const statements = Array.from({ length: 8 }, (_, index) =>
+      clickhouse.rows(`${LARGE} WHERE {account_id:String} != ''`, OneNumber, {
+        params: { account_id: `tenant ${index}` },
+      }),
+    );
     const outcomes = await Promise.allSettled(statements);
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as unknown);
     expect(refused.length).toBeGreaterThan(0);
     // A shortage passes: they may be sent again.
-    for (const reason of refused) expect(reason).toMatchObject({ type: 'service_unavailable', problem: { code: 'memory_short' }, cause: { code: '241' } });
+    for (const reason of refused)
+      expect(reason).toMatchObject({
+        type: 'service_unavailable',
+        problem: { code: 'memory_short' },
+        cause: { code: '241' },
+      });
     expect(refused.map(isPassing)).toEqual(refused.map(() => true));
     expect(await clickhouse.rows(LARGE, OneNumber)).toEqual([{ n: 16_000_000 }]);
     // One that is too large by itself never passes.
@@ -46,8 +55,17 @@ test('statements that are too large together are refused, and the engine stays u
 });
 
 test('an engine that takes more memory than its process may have is ended', async () => {
-  const engine = await EngineProcess.start(folder, { password: 'secret', port: 0, sessions: 4, mostMemoryBytes: 400 * 1024 ** 2 });
-  const clickhouse = connectClickHouse({ url: `http://liftgraph:secret@127.0.0.1:${engine.port}`, database: 'default', logger });
+  const engine = await EngineProcess.start(folder, {
+    password: 'secret',
+    port: 0,
+    sessions: 4,
+    mostMemoryBytes: 400 * 1024 ** 2,
+  });
+  const clickhouse = connectClickHouse({
+    url: `http://liftgraph:secret@127.0.0.1:${engine.port}`,
+    database: 'default',
+    logger,
+  });
   try {
     const over = new AbortController();
     const asked = throughOutages(over.signal, () => clickhouse.rows(LARGE, OneNumber)).catch(() => undefined);

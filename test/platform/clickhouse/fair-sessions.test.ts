@@ -31,7 +31,16 @@ function occupy(tenants: readonly string[]) {
   const over = new AbortController();
   const done = tenants.map((account) =>
     clickhouse
-      .rows(`SELECT sum(sleepEachRow(0.1)) AS n FROM numbers(${10 * SLEEP_S}) WHERE {account_id:String} != ''`, OneNumber, { params: { account_id: account }, settings: { max_block_size: 1 }, timeoutMs: 4 * SLEEP_S * 1_000, signal: over.signal })
+      .rows(
+        `SELECT sum(sleepEachRow(0.1)) AS n FROM numbers(${10 * SLEEP_S}) WHERE {account_id:String} != ''`,
+        OneNumber,
+        {
+          params: { account_id: account },
+          settings: { max_block_size: 1 },
+          timeoutMs: 4 * SLEEP_S * 1_000,
+          signal: over.signal,
+        },
+      )
       .catch(() => undefined),
   );
   return {
@@ -44,8 +53,18 @@ function occupy(tenants: readonly string[]) {
   };
 }
 
-const running = async () => (await clickhouse.rows(`SELECT count() AS n FROM system.processes WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%processes%'`, OneNumber))[0]!.n;
-const ask = (account: string, options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}) => clickhouse.rows('SELECT length({account_id:String}) AS n', OneNumber, { params: { account_id: account }, ...options });
+const running = async () =>
+  (
+    await clickhouse.rows(
+      `SELECT count() AS n FROM system.processes WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%processes%'`,
+      OneNumber,
+    )
+  )[0]!.n;
+const ask = (account: string, options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}) =>
+  clickhouse.rows('SELECT length({account_id:String}) AS n', OneNumber, {
+    params: { account_id: account },
+    ...options,
+  });
 
 async function tookMs(work: Promise<unknown>): Promise<number> {
   const startedMs = performance.now();
@@ -94,7 +113,11 @@ test('the probe fails when tenants wait and no session comes free', async () => 
   try {
     while ((await running()) < 8) await sleep(20);
     let isUp = true;
-    for (const deadlineMs = performance.now() + 25_000; isUp && performance.now() < deadlineMs; await sleep(200)) isUp = await clickhouse.ping().then(() => true, () => false);
+    for (const deadlineMs = performance.now() + 25_000; isUp && performance.now() < deadlineMs; await sleep(200))
+      isUp = await clickhouse.ping().then(
+        () => true,
+        () => false,
+      );
     expect(isUp).toBe(false);
   } finally {
     await busy.end();
@@ -107,7 +130,14 @@ test('a client that leaves while it waits gives its turn up', async () => {
   const busy = occupy(['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b']);
   try {
     while ((await running()) < 8) await sleep(20);
-    const left = await Promise.all(Array.from({ length: 300 }, () => ask('c', { timeoutMs: 60_000, signal: AbortSignal.timeout(300) }).then(() => false, () => true)));
+    const left = await Promise.all(
+      Array.from({ length: 300 }, () =>
+        ask('c', { timeoutMs: 60_000, signal: AbortSignal.timeout(300) }).then(
+          () => false,
+          () => true,
+        ),
+      ),
+    );
     expect(left).not.toContain(false);
     // Nobody waits any more in the name of c: else the next one would be refused at once, as one too many.
     expect(await tookMs(ask('c', { timeoutMs: 1_500 }).catch(() => undefined))).toBeGreaterThan(1_000);

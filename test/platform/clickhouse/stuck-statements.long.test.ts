@@ -11,8 +11,12 @@ import { connectClickHouse, type ClickHouse } from '../../../platform/clickhouse
 import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../platform/clickhouse/embedded-server.ts';
 import { throughOutages } from '../../../platform/jobs/through-outages.ts';
 
-/** About a second for each of the rows, all of them in one block: the engine looks at limits and kills only after it. */
-const STUCK = `SELECT sum(editDistance(concat(repeat('ab', 30000), toString(number)), repeat('ba', 30000))) AS n FROM numbers(2000)`;
+/**
+ * About a second for each of the rows, all of them in one block: the engine looks at limits and kills only after it.
+ */
+const STUCK =
+  `SELECT sum(editDistance(concat(repeat('ab', 30000), toString(number)), repeat('ba', 30000))) AS n ` +
+  `FROM numbers(2000)`;
 /** The subquery is computed when the stream is opened, which the engine does on its main thread. */
 const HANGING = `WITH (${STUCK}) AS once SELECT once FROM numbers(2)`;
 const logger = pino({ level: 'silent' });
@@ -44,7 +48,11 @@ const isRunning = (pid: number): boolean => {
     return false;
   }
 };
-const outcomeOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => 'done', (error: unknown) => error);
+const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => error,
+  );
 const sumOf = (n: number) => clickhouse.rows(`SELECT ${n} AS n`, OneNumber);
 
 async function until(condition: () => boolean): Promise<void> {
@@ -54,12 +62,20 @@ async function until(condition: () => boolean): Promise<void> {
 test('a statement that cannot be killed is ended with its engine, told apart from an outage, and not sent again', async () => {
   const pid = enginePid();
   let sent = 0;
-  const stuck = outcomeOf(throughOutages(silent.signal, () => {
-    sent += 1;
-    return clickhouse.rows(STUCK, OneNumber, { timeoutMs: 1_000 });
-  }));
+  const stuck = outcomeOf(
+    throughOutages(silent.signal, () => {
+      sent += 1;
+      return clickhouse.rows(STUCK, OneNumber, { timeoutMs: 1_000 });
+    }),
+  );
   const tenant = { params: { account_id: 'other' }, timeoutMs: 60_000 };
-  const neighbour = throughOutages(silent.signal, () => clickhouse.rows('SELECT sleepEachRow(0.5), number AS n FROM numbers(40) WHERE {account_id:String} != \'\'', OneNumber, { ...tenant, settings: { max_block_size: 1 } }));
+  const neighbour = throughOutages(silent.signal, () =>
+    clickhouse.rows(
+      "SELECT sleepEachRow(0.5), number AS n FROM numbers(40) WHERE {account_id:String} != ''",
+      OneNumber,
+      { ...tenant, settings: { max_block_size: 1 } },
+    ),
+  );
   expect(await stuck).toMatchObject({ type: 'service_unavailable', problem: { code: 'statement_ended' } });
   expect(sent).toBe(1);
   // What ran beside it met an outage, and was tried again.
@@ -70,7 +86,9 @@ test('a statement that cannot be killed is ended with its engine, told apart fro
 
 test('a statement that cannot be killed does not outlive its client', async () => {
   const pid = enginePid();
-  await expect(clickhouse.rows(STUCK, OneNumber, { timeoutMs: 600_000, signal: AbortSignal.timeout(500) })).rejects.toThrow();
+  await expect(
+    clickhouse.rows(STUCK, OneNumber, { timeoutMs: 600_000, signal: AbortSignal.timeout(500) }),
+  ).rejects.toThrow();
   await until(() => !isRunning(pid));
   expect(await throughOutages(silent.signal, () => sumOf(1))).toEqual([{ n: 1 }]);
 });
@@ -83,49 +101,68 @@ test('a statement that hangs the main thread of the engine is ended with it', as
   expect(await throughOutages(silent.signal, () => sumOf(1))).toEqual([{ n: 1 }]);
 });
 
-test('however slowly a result is read, a statement over its time ends alone, and what came of it does not pass for the whole', async () => {
-  const pid = enginePid();
-  const read = async () => {
-    for await (const batch of clickhouse.batches(`SELECT repeat('x', 1000) AS n FROM numbers(3000000)`, { timeoutMs: 1_000 })) {
-      void batch;
-      await sleep(500);
-    }
-  };
-  await expect(read()).rejects.toMatchObject({ type: 'service_unavailable', problem: { code: 'statement_ended' } });
-  await sleep(12_000);
-  expect([await sumOf(1), enginePid()]).toEqual([[{ n: 1 }], pid]);
-});
+test(
+  'however slowly a result is read, a statement over its time ends alone, and what came of it does not pass for ' +
+    'the whole',
+  async () => {
+    const pid = enginePid();
+    const read = async () => {
+      for await (const batch of clickhouse.batches(`SELECT repeat('x', 1000) AS n FROM numbers(3000000)`, {
+        timeoutMs: 1_000,
+      })) {
+        void batch;
+        await sleep(500);
+      }
+    };
+    await expect(read()).rejects.toMatchObject({ type: 'service_unavailable', problem: { code: 'statement_ended' } });
+    await sleep(12_000);
+    expect([await sumOf(1), enginePid()]).toEqual([[{ n: 1 }], pid]);
+  },
+);
 
-test.each(['SELECT', 'WITH once'])('the engine stops within seconds, though a statement (%s) cannot be killed', async (kind) => {
-  const pid = enginePid();
-  const waiting = kind === 'SELECT' ? clickhouse.rows(STUCK, OneNumber, { timeoutMs: 600_000 }) : clickhouse.batches(HANGING, { timeoutMs: 600_000 })[Symbol.asyncIterator]().next();
-  const stuck = outcomeOf(waiting);
-  await sleep(500);
-  const startedMs = performance.now();
-  await engine.stop();
-  expect(performance.now() - startedMs).toBeLessThan(12_000);
-  expect(isRunning(pid)).toBe(false);
-  expect(await stuck).toMatchObject({ type: 'service_unavailable' });
-});
+test.each(['SELECT', 'WITH once'])(
+  'the engine stops within seconds, though a statement (%s) cannot be killed',
+  async (kind) => {
+    const pid = enginePid();
+    const waiting =
+      kind === 'SELECT'
+        ? clickhouse.rows(STUCK, OneNumber, { timeoutMs: 600_000 })
+        : clickhouse.batches(HANGING, { timeoutMs: 600_000 })[Symbol.asyncIterator]().next();
+    const stuck = outcomeOf(waiting);
+    await sleep(500);
+    const startedMs = performance.now();
+    await engine.stop();
+    expect(performance.now() - startedMs).toBeLessThan(12_000);
+    expect(isRunning(pid)).toBe(false);
+    expect(await stuck).toMatchObject({ type: 'service_unavailable' });
+  },
+);
 
-test.each(['SELECT', 'WITH once'])('the engine ends soon after its parent is killed, though a statement (%s) cannot be', async (kind) => {
-  await engine.stop();
-  const root = fileURLToPath(new URL('../../..', import.meta.url));
-  const statement = kind === 'SELECT' ? STUCK : `${HANGING} FORMAT ArrowStream`;
-  const program = `
+test.each(['SELECT', 'WITH once'])(
+  'the engine ends soon after its parent is killed, though a statement (%s) cannot be',
+  async (kind) => {
+    await engine.stop();
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    const statement = kind === 'SELECT' ? STUCK : `${HANGING} FORMAT ArrowStream`;
+    const program = `
     const { startEmbeddedClickHouse } = await import('./platform/clickhouse/embedded-server.ts');
     const { pino } = await import('pino');
     const { url } = await startEmbeddedClickHouse({ dataDir: ${JSON.stringify(folder)}, logger: pino({ level: 'silent' }) });
     const { origin, username, password } = new URL(url);
     void fetch(origin, { method: 'POST', headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password }, body: ${JSON.stringify(statement)} });
     setTimeout(() => process.stdout.write('up'), 500);`;
-  const parent = spawn(process.execPath, ['--import', './processes/typescript-hook.mjs', '--input-type=module', '-e', program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise((resolve) => parent.stdout.once('data', resolve));
-  const orphan = enginePid();
-  expect(isRunning(orphan)).toBe(true);
-  parent.kill('SIGKILL');
-  const killedMs = performance.now();
-  await until(() => !isRunning(orphan));
-  expect(performance.now() - killedMs).toBeLessThan(30_000);
-  engine = await startEmbeddedClickHouse({ dataDir: folder, logger });
-});
+    const parent = spawn(
+      process.execPath,
+      ['--import', './processes/typescript-hook.mjs', '--input-type=module', '-e', program],
+      { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await new Promise((resolve) => parent.stdout.once('data', resolve));
+    const orphan = enginePid();
+    expect(isRunning(orphan)).toBe(true);
+    parent.kill('SIGKILL');
+    const killedMs = performance.now();
+    await until(() => !isRunning(orphan));
+    expect(performance.now() - killedMs).toBeLessThan(30_000);
+    engine = await startEmbeddedClickHouse({ dataDir: folder, logger });
+  },
+);

@@ -10,7 +10,15 @@ async function read(list: readonly number[], args: PageArguments) {
 }
 
 /** The reference: EdgesToReturn of the GraphQL Cursor Connections specification, on the list itself. */
-function edgesToReturn(list: readonly number[], { first, last, after, before }: { first?: number | undefined; last?: number | undefined; after?: number | undefined; before?: number | undefined }): number[] {
+function edgesToReturn(
+  list: readonly number[],
+  {
+    first,
+    last,
+    after,
+    before,
+  }: { first?: number | undefined; last?: number | undefined; after?: number | undefined; before?: number | undefined },
+): number[] {
   let edges = list.map((_, index) => index);
   if (after !== undefined) edges = edges.filter((index) => index > after);
   if (before !== undefined) edges = edges.filter((index) => index < before);
@@ -21,14 +29,20 @@ function edgesToReturn(list: readonly number[], { first, last, after, before }: 
 
 describe('pages', () => {
   test('of a list that is longer than an Int can say, say the largest Int', () => {
-    expect(connectionOf([1], { limit: 1, offset: 0 }, 2 ** 31 + 5, TRUST)).toMatchObject({ totalCount: 2 ** 31 - 1, pageInfo: { hasNextPage: true } });
+    expect(connectionOf([1], { limit: 1, offset: 0 }, 2 ** 31 + 5, TRUST)).toMatchObject({
+      totalCount: 2 ** 31 - 1,
+      pageInfo: { hasNextPage: true },
+    });
   });
 
   test('are those of the Relay specification', () =>
     fc.assert(
       fc.asyncProperty(
         fc.nat({ max: 60 }),
-        fc.oneof(fc.record({ first: fc.integer({ min: 1, max: 100 }) }), fc.record({ last: fc.integer({ min: 1, max: 100 }) })),
+        fc.oneof(
+          fc.record({ first: fc.integer({ min: 1, max: 100 }) }),
+          fc.record({ last: fc.integer({ min: 1, max: 100 }) }),
+        ),
         fc.record({ after: fc.nat({ max: 59 }), before: fc.nat({ max: 59 }) }, { requiredKeys: [] }),
         async (length, size, bounds) => {
           // Cursors come from an earlier page, so they point into the list.
@@ -41,7 +55,12 @@ describe('pages', () => {
           expect(edges.map(({ cursor }) => cursor)).toEqual(expected.map(cursorAt));
           expect(totalCount).toBe(length);
           if (expected.length > 0) {
-            expect(pageInfo).toEqual({ hasPreviousPage: expected[0]! > 0, hasNextPage: expected.at(-1)! < length - 1, startCursor: cursorAt(expected[0]!), endCursor: cursorAt(expected.at(-1)!) });
+            expect(pageInfo).toEqual({
+              hasPreviousPage: expected[0]! > 0,
+              hasNextPage: expected.at(-1)! < length - 1,
+              startCursor: cursorAt(expected[0]!),
+              endCursor: cursorAt(expected.at(-1)!),
+            });
           }
         },
       ),
@@ -52,7 +71,10 @@ describe('pages', () => {
     const seen: number[] = [];
     let after: string | null | undefined;
     do {
-      const { edges, pageInfo }: Awaited<ReturnType<typeof read>> = await read(list, { first: 10, ...(after === undefined || after === null ? {} : { after }) });
+      const { edges, pageInfo }: Awaited<ReturnType<typeof read>> = await read(list, {
+        first: 10,
+        ...(after === undefined || after === null ? {} : { after }),
+      });
       seen.push(...edges.map(({ node }) => node));
       after = pageInfo.hasNextPage ? pageInfo.endCursor : undefined;
     } while (after !== undefined);
@@ -68,14 +90,19 @@ describe('pages', () => {
   });
 
   test('of an empty list say so', async () => {
-    expect(await read([], {})).toMatchObject({ edges: [], totalCount: 0, pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } });
+    expect(await read([], {})).toMatchObject({
+      edges: [],
+      totalCount: 0,
+      pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
+    });
   });
 
   test('count the list only for its end', async () => {
     const countAll = async (): Promise<number> => {
       throw new Error('counted');
     };
-    for (const args of [{}, { first: 5 }, { offset: 3 }, { last: 3, before: cursorAt(9) }]) await expect(parsePage(args, countAll)).resolves.toHaveProperty('limit');
+    for (const args of [{}, { first: 5 }, { offset: 3 }, { last: 3, before: cursorAt(9) }])
+      await expect(parsePage(args, countAll)).resolves.toHaveProperty('limit');
     await expect(parsePage({ last: 3 }, countAll)).rejects.toThrow('counted');
   });
 
@@ -89,7 +116,10 @@ describe('pages', () => {
     [{ after: 'nonsense' }, '/after'],
     [{ before: Buffer.from('row:x').toString('base64url') }, '/before'],
   ])('%j is refused', async (args, param) => {
-    await expect(parsePage(args, async () => 10)).rejects.toMatchObject({ type: 'validation_error', problem: { param } });
+    await expect(parsePage(args, async () => 10)).rejects.toMatchObject({
+      type: 'validation_error',
+      problem: { param },
+    });
   });
 
   test('cursors are opaque and URL-safe', () => {

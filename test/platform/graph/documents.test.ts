@@ -26,9 +26,14 @@ describe('documents', () => {
     expect(documentOf(documents, source)).not.toBe(documentOf(documents, source));
   });
 
-  test.each(['{ c }', 'subscription ($on: Boolean!) { a @include(if: $on) }'])('%s is not valid, and no exception', (source) => {
-    expect(new Documents(schema).check(source)).toMatchObject({ errors: [expect.objectContaining({ message: expect.any(String) })] });
-  });
+  test.each(['{ c }', 'subscription ($on: Boolean!) { a @include(if: $on) }'])(
+    '%s is not valid, and no exception',
+    (source) => {
+      expect(new Documents(schema).check(source)).toMatchObject({
+        errors: [expect.objectContaining({ message: expect.any(String) })],
+      });
+    },
+  );
 
   test.each([
     ['{ a', {}],

@@ -3,7 +3,10 @@ import { ProblemError, type ProblemWire } from '../../../schema/problems.ts';
 import { parseGraphInput, parseInput } from '../../../platform/graph/parse-input.ts';
 
 const schema = z.object({
-  timezone: z.string().refine((name) => name === 'UTC', 'must be UTC').optional(),
+  timezone: z
+    .string()
+    .refine((name) => name === 'UTC', 'must be UTC')
+    .optional(),
   dateRange: z.array(z.string()).min(2).optional(),
   credentials: z.strictObject({ content: z.string().optional() }).optional(),
 });
@@ -25,7 +28,10 @@ describe('input that does not fit', () => {
   });
 
   test('by a rule of ours has a code of the contract, not one of the library', () => {
-    expect(refusal({ timezone: 'Mars' })).toMatchObject({ code: 'invalid_value', errors: [{ param: '/timezone', code: 'invalid_value', message: 'must be UTC' }] });
+    expect(refusal({ timezone: 'Mars' })).toMatchObject({
+      code: 'invalid_value',
+      errors: [{ param: '/timezone', code: 'invalid_value', message: 'must be UTC' }],
+    });
   });
 
   test('with members that are not known is told each of them', () => {

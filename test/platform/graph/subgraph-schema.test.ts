@@ -45,25 +45,37 @@ function lamps(reference: ReferenceResolver, type = 'Lamp') {
 async function entities(reference: ReferenceResolver, ids: readonly string[]) {
   const { schema } = await lamps(reference);
   const document = parse('query ($r: [_Any!]!) { _entities(representations: $r) { ... on Lamp { id colour } } }');
-  return execute({ schema, document, contextValue: context, variableValues: { r: ids.map((id) => ({ __typename: 'Lamp', id })) } });
+  return execute({
+    schema,
+    document,
+    contextValue: context,
+    variableValues: { r: ids.map((id) => ({ __typename: 'Lamp', id })) },
+  });
 }
 
 describe('a subgraph from classes', () => {
   test('runs resolvers with the services they were made with', async () => {
     const { schema, sdl } = await lamps(() => null);
-    expect(await execute({ schema, document: parse('{ lamp { colour } }'), contextValue: context })).toEqual({ data: { lamp: { colour: 'red' } } });
+    expect(await execute({ schema, document: parse('{ lamp { colour } }'), contextValue: context })).toEqual({
+      data: { lamp: { colour: 'red' } },
+    });
     expect(sdl).toContain('type Lamp @key(fields: "id")');
   });
 
   test('resolves references in order: plain, frozen with getters, absent, failing', async () => {
-    const result = await entities((reference, from) => {
-      expect(from).toBe(context);
-      if (reference.id === 'plain') return { id: 'plain', colour: 'blue' };
-      if (reference.id === 'frozen') return new Bulb('frozen');
-      if (reference.id === 'absent') return null;
-      throw new Error('broken');
-    }, ['plain', 'frozen', 'absent', 'failing']);
-    expect(JSON.parse(JSON.stringify(result.data))).toEqual({ _entities: [{ id: 'plain', colour: 'blue' }, { id: 'frozen', colour: 'colour of frozen' }, null, null] });
+    const result = await entities(
+      (reference, from) => {
+        expect(from).toBe(context);
+        if (reference.id === 'plain') return { id: 'plain', colour: 'blue' };
+        if (reference.id === 'frozen') return new Bulb('frozen');
+        if (reference.id === 'absent') return null;
+        throw new Error('broken');
+      },
+      ['plain', 'frozen', 'absent', 'failing'],
+    );
+    expect(JSON.parse(JSON.stringify(result.data))).toEqual({
+      _entities: [{ id: 'plain', colour: 'blue' }, { id: 'frozen', colour: 'colour of frozen' }, null, null],
+    });
     expect(result.errors?.map(({ path }) => path)).toEqual([['_entities', 3]]);
   });
 

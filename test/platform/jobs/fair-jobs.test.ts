@@ -21,7 +21,14 @@ let owner: Client;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([jobsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
+  database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'test',
+    poolMax: 4,
+    logger,
+    timeoutMs: PATIENCE_MS,
+  });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 2 });
   owner = new Client({ connectionString: testDatabase.ownerUrl });
   await owner.connect();
@@ -34,10 +41,15 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const newQueue = (policy: Partial<JobQueue<Task>> = {}): JobQueue<Task> => ({ name: `test.${randomUUID()}`, data: z.object({ task: z.string() }), ...policy });
+const newQueue = (policy: Partial<JobQueue<Task>> = {}): JobQueue<Task> => ({
+  name: `test.${randomUUID()}`,
+  data: z.object({ task: z.string() }),
+  ...policy,
+});
 
 /** The tenant of a task is its first letter. */
-const enqueue = (queue: JobQueue<Task>, task: string, options: Partial<EnqueueOptions> = {}) => database.asNobody((em) => jobs.enqueue(em, queue, { task }, { tenant: task[0]!, ...options }));
+const enqueue = (queue: JobQueue<Task>, task: string, options: Partial<EnqueueOptions> = {}) =>
+  database.asNobody((em) => jobs.enqueue(em, queue, { task }, { tenant: task[0]!, ...options }));
 
 /** A handler whose jobs begin when a worker takes them and end when the test says so. */
 function stage() {
@@ -52,7 +64,8 @@ function stage() {
         curtains.set(job.data.task, resolve);
         waiting.get(begun.length)?.();
       }),
-    until: (count: number): Promise<void> => (begun.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve))),
+    until: (count: number): Promise<void> =>
+      begun.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve)),
     end: (task: string): void => curtains.get(task)!(),
   };
 }
@@ -61,7 +74,8 @@ function stage() {
 async function orderOf(queue: JobQueue<Task>, count: number): Promise<readonly string[]> {
   const order: string[] = [];
   await new Promise<void>((resolve, reject) => {
-    const handled = async ({ data: { task } }: Job<Task>): Promise<void> => void (order.push(task) === count && resolve());
+    const handled = async ({ data: { task } }: Job<Task>): Promise<void> =>
+      void (order.push(task) === count && resolve());
     jobs.work(queue, {}, handled).catch(reject);
   });
   return order;
@@ -75,18 +89,28 @@ test('tenants take turns, however many jobs one of them has and whoever came fir
 
 test('in whatever order they come, nobody who waits falls more than one turn behind', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 12 }), async (tenants) => {
-      const queue = newQueue();
-      for (const [place, tenant] of tenants.entries()) await enqueue(queue, `${tenant}${place}`);
-      const order = await orderOf(queue, tenants.length);
-      for (let turn = 1; turn <= order.length; turn += 1) {
-        const served = (tenant: string): number => order.slice(0, turn).filter((task) => task.startsWith(tenant)).length;
-        const most = Math.max(...tenants.map(served));
-        for (const tenant of tenants) expect(served(tenant)).toBeGreaterThanOrEqual(Math.min(most - 1, tenants.filter((other) => other === tenant).length));
-      }
-      // And each tenant's own in the order in which he asked.
-      for (const tenant of tenants) expect(order.filter((task) => task.startsWith(tenant))).toEqual(tenants.flatMap((other, place) => (other === tenant ? [`${tenant}${place}`] : [])));
-    }),
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 12 }),
+      async (tenants) => {
+        const queue = newQueue();
+        for (const [place, tenant] of tenants.entries()) await enqueue(queue, `${tenant}${place}`);
+        const order = await orderOf(queue, tenants.length);
+        for (let turn = 1; turn <= order.length; turn += 1) {
+          const served = (tenant: string): number =>
+            order.slice(0, turn).filter((task) => task.startsWith(tenant)).length;
+          const most = Math.max(...tenants.map(served));
+          for (const tenant of tenants)
+            expect(served(tenant)).toBeGreaterThanOrEqual(
+              Math.min(most - 1, tenants.filter((other) => other === tenant).length),
+            );
+        }
+        // And each tenant's own in the order in which he asked.
+        for (const tenant of tenants)
+          expect(order.filter((task) => task.startsWith(tenant))).toEqual(
+            tenants.flatMap((other, place) => (other === tenant ? [`${tenant}${place}`] : [])),
+          );
+      },
+    ),
     { numRuns: 12 },
   );
 });
@@ -126,10 +150,19 @@ test('who has dear jobs has fewer turns than who has cheap ones', async () => {
 
 test('what was used long ago counts no more, a month ago neither', async () => {
   const queue = newQueue();
-  const uses = [['a', 10, '0 s'], ['b', 1_000, '20 minutes'], ['c', 1_000, '30 days']] as const;
+  const uses = [
+    ['a', 10, '0 s'],
+    ['b', 1_000, '20 minutes'],
+    ['c', 1_000, '30 days'],
+  ] as const;
   for (const [tenant, seconds, ago] of uses) {
     const values = `$1, $2, now() - interval '2 minutes', $3, now() - $4::interval`;
-    await owner.query(`insert into jobs.turns (queue, tenant, last_turn, used, used_at) values (${values})`, [queue.name, tenant, seconds, ago]);
+    await owner.query(`insert into jobs.turns (queue, tenant, last_turn, used, used_at) values (${values})`, [
+      queue.name,
+      tenant,
+      seconds,
+      ago,
+    ]);
     await enqueue(queue, `${tenant}1`);
   }
   expect(await orderOf(queue, 3)).toEqual(['b1', 'c1', 'a1']);
@@ -193,7 +226,12 @@ test('a large job stays large in its later attempts, and leaves a place to the o
   failsOnce.resolve();
   await until(1);
   // The other one has a worker, too, if no place.
-  const active = async () => (await owner.query(`select 1 from jobs.job where name = $1 and state = 'active' and data is not null`, [queue.name])).rows.length;
+  const active = async () =>
+    (
+      await owner.query(`select 1 from jobs.job where name = $1 and state = 'active' and data is not null`, [
+        queue.name,
+      ])
+    ).rows.length;
   while (begun[0] === 'b large' && (await active()) < 2) await sleep(20);
   await enqueue(queue, 'c small');
   await until(2);
@@ -262,7 +300,11 @@ test('a large job that steps aside lets another large one have its place', async
 test('jobs that turn out to be large leave the last place to others, and wait for one another', async () => {
   const queue = newQueue();
   const told: string[] = [];
-  const [firstEnds, smallRuns, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [firstEnds, smallRuns, isOver] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+  ];
   await jobs.work(queue, { concurrency: 2 }, async ({ data: { task }, turnOutLarge }) => {
     if (task === 'c small') {
       told.push(task);
@@ -284,7 +326,11 @@ test('jobs that turn out to be large leave the last place to others, and wait fo
   expect(told).toEqual([expect.stringMatching('large begins'), 'c small']);
   firstEnds.resolve();
   await isOver.promise;
-  expect(told.slice(2)).toEqual([told[0]!.replace('begins', 'ends'), expect.stringMatching('large begins'), expect.stringMatching('large ends')]);
+  expect(told.slice(2)).toEqual([
+    told[0]!.replace('begins', 'ends'),
+    expect.stringMatching('large begins'),
+    expect.stringMatching('large ends'),
+  ]);
 });
 
 test('a share of a tenant that has as many running as may waits behind nobody of another share', async () => {
@@ -313,7 +359,8 @@ test('a process that stops leaves its ticket to others, with what waits', async 
   await here.until(1);
   await stopping.work(queue, {}, there.handle);
   await enqueue(queue, 'a2');
-  const active = async () => (await owner.query(`select 1 from jobs.job where name = $1 and state = 'active'`, [queue.name])).rows.length;
+  const active = async () =>
+    (await owner.query(`select 1 from jobs.job where name = $1 and state = 'active'`, [queue.name])).rows.length;
   while ((await active()) < 2) await new Promise((resolve) => setTimeout(resolve, 20));
   const beganMs = performance.now();
   await stopping.stop();
@@ -330,7 +377,13 @@ test('of waiting jobs nothing is left once they are done or withdrawn', async ()
   await enqueue(queue, 'a2');
   await database.asNobody((em) => jobs.withdraw(em, queue, 'k'));
   expect(await orderOf(queue, 1)).toEqual(['a2']);
-  const left = async (table: string, column: string) => (await owner.query(`select 1 from jobs.${table} where ${column} = $1 ${table === 'job' ? `and state < 'completed'` : ''}`, [queue.name])).rows.length;
+  const left = async (table: string, column: string) =>
+    (
+      await owner.query(
+        `select 1 from jobs.${table} where ${column} = $1 ${table === 'job' ? `and state < 'completed'` : ''}`,
+        [queue.name],
+      )
+    ).rows.length;
   while ((await left('job', 'name')) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await left('waiting', 'queue')).toBe(0);
 });

@@ -22,7 +22,14 @@ let jobs: Jobs;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([jobsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
+  database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'test',
+    poolMax: 4,
+    logger,
+    timeoutMs: PATIENCE_MS,
+  });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: LEASE_S });
 });
 
@@ -32,8 +39,13 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const newQueue = (policy: Partial<JobQueue<Task>> = {}): JobQueue<Task> => ({ name: `test.${randomUUID()}`, data: z.object({ task: z.string() }), ...policy });
-const enqueue = (queue: JobQueue<Task>, task: string, options: Partial<EnqueueOptions> = {}) => database.asNobody((em) => jobs.enqueue(em, queue, { task }, { tenant: 'nobody', ...options }));
+const newQueue = (policy: Partial<JobQueue<Task>> = {}): JobQueue<Task> => ({
+  name: `test.${randomUUID()}`,
+  data: z.object({ task: z.string() }),
+  ...policy,
+});
+const enqueue = (queue: JobQueue<Task>, task: string, options: Partial<EnqueueOptions> = {}) =>
+  database.asNobody((em) => jobs.enqueue(em, queue, { task }, { tenant: 'nobody', ...options }));
 
 /** Collects what a handler was given, and waits for the nth. */
 function collector<T>() {
@@ -44,7 +56,8 @@ function collector<T>() {
       seen.push(value);
       for (const waiter of waiting) if (seen.length >= waiter.count) waiter.resolve(seen);
     },
-    until: (count: number) => (seen.length >= count ? Promise.resolve(seen) : new Promise<T[]>((resolve) => waiting.push({ count, resolve }))),
+    until: (count: number) =>
+      seen.length >= count ? Promise.resolve(seen) : new Promise<T[]>((resolve) => waiting.push({ count, resolve })),
     seen,
   };
 }
@@ -75,7 +88,9 @@ test('a job cannot be enqueued outside a transaction, nor with data of another s
   const queue = newQueue();
   const outside = database.asNobody((em) => jobs.enqueue(em.fork(), queue, { task: 'x' }, NOBODY));
   await expect(outside).rejects.toThrow(/inside a transaction/);
-  await expect(database.asNobody((em) => jobs.enqueue(em, queue, { task: 1 } as unknown as Task, NOBODY))).rejects.toThrow(z.ZodError);
+  await expect(
+    database.asNobody((em) => jobs.enqueue(em, queue, { task: 1 } as unknown as Task, NOBODY)),
+  ).rejects.toThrow(z.ZodError);
 });
 
 test('a backlog is worked off without pauses, as many at a time as asked', async () => {
@@ -101,11 +116,30 @@ describe('a queue with limits per share', () => {
 
   test('takes as many jobs of a share as may run and wait, whoever enqueues at the same time', async () => {
     const queue = limited();
-    const elsewhere = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
+    const elsewhere = await openDatabase({
+      url: testDatabase.applicationUrl,
+      entities: [],
+      applicationName: 'elsewhere',
+      poolMax: 4,
+      logger,
+      timeoutMs: PATIENCE_MS,
+    });
     await enqueue(queue, 'first', { tenant: 'a' });
-    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? database : elsewhere).asNobody((em) => jobs.enqueue(em, queue, { task: 'x' }, { tenant: 'a' }), { timeoutMs: 10_000 })));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, index) =>
+        (index % 2 === 0 ? database : elsewhere).asNobody(
+          (em) => jobs.enqueue(em, queue, { task: 'x' }, { tenant: 'a' }),
+          { timeoutMs: 10_000 },
+        ),
+      ),
+    );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
-    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'rate_limit_exceeded', problem: { status: 429, code: 'concurrency', retryAfterS: 5 } });
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({
+          type: 'rate_limit_exceeded',
+          problem: { status: 429, code: 'concurrency', retryAfterS: 5 },
+        });
     expect(await enqueue(queue, 'of somebody else', { tenant: 'b' })).toBeDefined();
     expect(await enqueue(queue, 'of nobody')).toBeDefined();
     await elsewhere.close();
@@ -137,10 +171,14 @@ test('a failing job is tried three times, then its owner is told once with the d
   const queue = newQueue();
   const attempts = collector<number>();
   const exhausted = collector<{ data: Task; message: string }>();
-  await jobs.work(queue, { onExhausted: async (data, error) => exhausted.add({ data, message: error.message }) }, async (job) => {
-    attempts.add(job.attempt);
-    throw new Error(`no luck at attempt ${job.attempt}`);
-  });
+  await jobs.work(
+    queue,
+    { onExhausted: async (data, error) => exhausted.add({ data, message: error.message }) },
+    async (job) => {
+      attempts.add(job.attempt);
+      throw new Error(`no luck at attempt ${job.attempt}`);
+    },
+  );
   await enqueue(queue, 'poison');
   expect(await exhausted.until(1)).toEqual([{ data: { task: 'poison' }, message: 'no luck at attempt 3' }]);
   expect(attempts.seen).toEqual([1, 2, 3]);
@@ -203,7 +241,9 @@ test('the job of a killed worker is taken over, and its owner told when every wo
   const takenBy: number[] = [];
   const killed = async () => {
     const worker = fork(script, { execArgv: [] });
-    const [message] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => ['exited'])])) as [number | 'ready'];
+    const [message] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => ['exited'])])) as [
+      number | 'ready',
+    ];
     expect(message).toBe('ready');
     worker.send({ url: testDatabase.applicationUrl, queue: queue.name, retryLimit: queue.retryLimit, leaseS: LEASE_S });
     const [attempt] = (await once(worker, 'message')) as [number];
@@ -215,9 +255,13 @@ test('the job of a killed worker is taken over, and its owner told when every wo
   await killed();
   await killed();
   const exhausted = collector<string>();
-  await jobs.work(queue, { onExhausted: async (data, error) => exhausted.add(`${data.task}: ${error.message}`) }, async () => {
-    throw new Error('no attempt is left for me');
-  });
+  await jobs.work(
+    queue,
+    { onExhausted: async (data, error) => exhausted.add(`${data.task}: ${error.message}`) },
+    async () => {
+      throw new Error('no attempt is left for me');
+    },
+  );
   expect(await exhausted.until(1)).toEqual(['deadly: job heartbeat timeout']);
   expect(takenBy).toEqual([1, 2]);
 });

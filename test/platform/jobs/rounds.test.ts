@@ -15,7 +15,13 @@ let rounds: Rounds;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 2, logger });
+  database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'test',
+    poolMax: 2,
+    logger,
+  });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
 });
 afterEach(() => rounds.close());

@@ -12,16 +12,18 @@ async function pausesOf(error: Error): Promise<readonly number[]> {
   return pauses;
 }
 
-const outage = (code?: string) => new ProblemError('service_unavailable', 'no', { retryAfterS: 1, ...(code === undefined ? {} : { code }) });
+const outage = (code?: string) =>
+  new ProblemError('service_unavailable', 'no', { retryAfterS: 1, ...(code === undefined ? {} : { code }) });
 
 test('an outage is waited out, a want of memory for a few tries', async () => {
   expect(await pausesOf(outage())).toHaveLength(7);
   expect(await pausesOf(outage('memory_short'))).toHaveLength(2);
 });
 
-test.each([['an error', new Error('no')], ['a statement that was ended', outage('statement_ended')], ['one that is too large', outage('statement_too_large')]])(
-  '%s is not tried again',
-  async (_what, error) => {
-    expect(await pausesOf(error)).toEqual([]);
-  },
-);
+test.each([
+  ['an error', new Error('no')],
+  ['a statement that was ended', outage('statement_ended')],
+  ['one that is too large', outage('statement_too_large')],
+])('%s is not tried again', async (_what, error) => {
+  expect(await pausesOf(error)).toEqual([]);
+});

@@ -24,29 +24,47 @@ async function serve(handler: RequestListener): Promise<{ url: string; port: num
 }
 
 /** A resolver whose answers change from call to call, as a rebinding name's do; the last one stays. */
-function answering(...answers: readonly (readonly string[])[]): { lookup: NonNullable<CallerOptions['lookup']>; asked: () => number } {
+function answering(...answers: readonly (readonly string[])[]): {
+  lookup: NonNullable<CallerOptions['lookup']>;
+  asked: () => number;
+} {
   let asked = 0;
   return {
     asked: () => asked,
     lookup: (_hostname, _options, callback) => {
       const addresses = answers[Math.min(asked, answers.length - 1)]!;
       asked += 1;
-      callback(null, addresses.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 })));
+      callback(
+        null,
+        addresses.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 })),
+      );
     },
   };
 }
 
 describe('a call', () => {
   test('brings status, headers and the head of the body', async () => {
-    const { url } = await serve((request, response) => response.writeHead(202, { 'retry-after': '7', 'x-method': request.method! }).end('x'.repeat(100_000)));
-    const answer = await callerWith().call({ url, method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+    const { url } = await serve((request, response) =>
+      response.writeHead(202, { 'retry-after': '7', 'x-method': request.method! }).end('x'.repeat(100_000)),
+    );
+    const answer = await callerWith().call({
+      url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
     expect(answer).toMatchObject({ status: 202, headers: { 'retry-after': '7', 'x-method': 'POST' } });
     expect(answer.body.length).toBe(1_024);
   });
 
   test('takes a redirect for an answer', async () => {
     let visits = 0;
-    const { url } = await serve((_request, response) => (visits++, response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()));
+    const { url } = await serve(
+      (_request, response) => (
+        visits++,
+        response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()
+      ),
+    );
     expect(await callerWith().call({ url, method: 'POST', headers: {}, body: '' })).toMatchObject({ status: 302 });
     expect(visits).toBe(1);
   });
@@ -55,28 +73,42 @@ describe('a call', () => {
     const silent = await serve(() => undefined);
     const endless = await serve((_request, response) => void setInterval(() => response.write('x'), 20).unref());
     const caller = callerWith({ timeoutMs: 300 });
-    for (const { url } of [silent, endless]) await expect(caller.call({ url, method: 'GET', headers: {} })).rejects.toMatchObject({ code: 'timeout' });
+    for (const { url } of [silent, endless])
+      await expect(caller.call({ url, method: 'GET', headers: {} })).rejects.toMatchObject({ code: 'timeout' });
   });
 
   test('tells refused, reset and TLS failures apart from answers', async () => {
     const { url, port } = await serve((request) => void request.socket.destroy());
     const caller = callerWith();
     await expect(caller.call({ url, method: 'GET', headers: {} })).rejects.toMatchObject({ code: 'connection' });
-    await expect(caller.call({ url: `https://127.0.0.1:${port}/`, method: 'GET', headers: {} })).rejects.toMatchObject({ code: 'tls' });
+    await expect(caller.call({ url: `https://127.0.0.1:${port}/`, method: 'GET', headers: {} })).rejects.toMatchObject({
+      code: 'tls',
+    });
     const closed = createTcpServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const gone = (closed.address() as AddressInfo).port;
     await new Promise((resolve) => closed.close(resolve));
-    await expect(caller.call({ url: `http://127.0.0.1:${gone}/`, method: 'GET', headers: {} })).rejects.toMatchObject({ code: 'connection' });
-    await expect(caller.call({ url: 'http://no-such-name.invalid/', method: 'GET', headers: {} })).rejects.toMatchObject({ code: 'dns' });
+    await expect(caller.call({ url: `http://127.0.0.1:${gone}/`, method: 'GET', headers: {} })).rejects.toMatchObject({
+      code: 'connection',
+    });
+    await expect(
+      caller.call({ url: 'http://no-such-name.invalid/', method: 'GET', headers: {} }),
+    ).rejects.toMatchObject({ code: 'dns' });
   });
 });
 
 describe('addresses that are not public', () => {
-  test.each([[['127.0.0.1']], [['93.184.216.34', '10.0.0.1']], [['2606:4700:4700::1111', '::ffff:127.0.0.1']], [['fd00:ec2::254']]])('are refused when a name leads to %s', async (addresses) => {
+  test.each([
+    [['127.0.0.1']],
+    [['93.184.216.34', '10.0.0.1']],
+    [['2606:4700:4700::1111', '::ffff:127.0.0.1']],
+    [['fd00:ec2::254']],
+  ])('are refused when a name leads to %s', async (addresses) => {
     const caller = callerWith({ allowPrivate: false, lookup: answering(addresses).lookup });
     await expect(caller.assertCallable('https://hooks.example/')).rejects.toMatchObject({ code: 'blocked_address' });
-    await expect(caller.call({ url: 'https://hooks.example/', method: 'POST', headers: {}, body: '' })).rejects.toMatchObject({ code: 'blocked_address' });
+    await expect(
+      caller.call({ url: 'https://hooks.example/', method: 'POST', headers: {}, body: '' }),
+    ).rejects.toMatchObject({ code: 'blocked_address' });
   });
 
   test('are refused at the call when the name was public at registration', async () => {
@@ -85,7 +117,9 @@ describe('addresses that are not public', () => {
     const caller = callerWith({ allowPrivate: false, lookup });
     const url = `https://rebinding.example:${port}/`;
     await caller.assertCallable(url);
-    await expect(caller.call({ url, method: 'POST', headers: {}, body: '' })).rejects.toMatchObject({ code: 'blocked_address' });
+    await expect(caller.call({ url, method: 'POST', headers: {}, body: '' })).rejects.toMatchObject({
+      code: 'blocked_address',
+    });
     expect(asked()).toBe(2);
   });
 

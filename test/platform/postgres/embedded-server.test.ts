@@ -6,7 +6,11 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, type QueryResultRow } from 'pg';
 import { pino } from 'pino';
-import { runningEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../../../platform/postgres/embedded-server.ts';
+import {
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../../platform/postgres/embedded-server.ts';
 
 const logger = pino({ level: 'silent' });
 const holder = fileURLToPath(new URL('postgres-holder.mjs', import.meta.url));
@@ -69,7 +73,10 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** Another process that runs a server on the directory until it is killed. */
-async function holdElsewhere(dataDir: string, identity: { uid?: number; gid?: number } = {}): Promise<{ child: ChildProcess; urls: Pick<EmbeddedPostgres, 'ownerUrl' | 'applicationUrl'> }> {
+async function holdElsewhere(
+  dataDir: string,
+  identity: { uid?: number; gid?: number } = {},
+): Promise<{ child: ChildProcess; urls: Pick<EmbeddedPostgres, 'ownerUrl' | 'applicationUrl'> }> {
   const child = fork(holder, [dataDir], { execArgv: [], ...identity });
   const [urls] = (await once(child, 'message')) as [Pick<EmbeddedPostgres, 'ownerUrl' | 'applicationUrl'>];
   return { child, urls };
@@ -78,8 +85,12 @@ async function holdElsewhere(dataDir: string, identity: { uid?: number; gid?: nu
 test('the roles are an owner that is no superuser and an application that is neither', async () => {
   const server = await start(folder);
   const rights = 'select rolname, rolsuper, rolbypassrls, rolcreaterole from pg_roles where rolname = current_user';
-  expect(await query(server.ownerUrl, rights)).toEqual([{ rolname: 'liftgraph_owner', rolsuper: false, rolbypassrls: false, rolcreaterole: false }]);
-  expect(await query(server.applicationUrl, rights)).toEqual([{ rolname: 'liftgraph_app', rolsuper: false, rolbypassrls: false, rolcreaterole: false }]);
+  expect(await query(server.ownerUrl, rights)).toEqual([
+    { rolname: 'liftgraph_owner', rolsuper: false, rolbypassrls: false, rolcreaterole: false },
+  ]);
+  expect(await query(server.applicationUrl, rights)).toEqual([
+    { rolname: 'liftgraph_app', rolsuper: false, rolbypassrls: false, rolcreaterole: false },
+  ]);
   await expect(query(server.applicationUrl, 'create schema mine')).rejects.toMatchObject({ code: '42501' });
   await expect(query(server.applicationUrl, 'set role liftgraph_owner')).rejects.toMatchObject({ code: '42501' });
   await server.stop();
@@ -87,8 +98,19 @@ test('the roles are an owner that is no superuser and an application that is nei
 
 test('settings that keep what was acknowledged, and a way in for whoever has the password on this machine', async () => {
   const server = await start(folder);
-  const settings = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses', 'server_encoding', 'TimeZone'];
-  const [row] = await query<{ settings: string[] }>(server.ownerUrl, `select array[${settings.map((name) => `current_setting('${name}')`).join(', ')}] as settings`);
+  const settings = [
+    'fsync',
+    'full_page_writes',
+    'synchronous_commit',
+    'data_checksums',
+    'listen_addresses',
+    'server_encoding',
+    'TimeZone',
+  ];
+  const [row] = await query<{ settings: string[] }>(
+    server.ownerUrl,
+    `select array[${settings.map((name) => `current_setting('${name}')`).join(', ')}] as settings`,
+  );
   expect(row!.settings).toEqual(['on', 'on', 'on', 'on', '127.0.0.1', 'UTF8', 'UTC']);
   const withoutPassword = new URL(server.applicationUrl);
   withoutPassword.password = 'guess';
@@ -134,7 +156,8 @@ test('a server left over because its shell was killed as well is stopped at the 
   const watchers = childrenOf(child.pid!);
   expect(watchers).toHaveLength(1);
   // The shell and what it waits with; the server alone is left.
-  for (const watcher of [...watchers, ...childrenOf(watchers[0]!).filter((each) => each !== pid)]) process.kill(watcher, 'SIGKILL');
+  for (const watcher of [...watchers, ...childrenOf(watchers[0]!).filter((each) => each !== pid)])
+    process.kill(watcher, 'SIGKILL');
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(isRunning(pid)).toBe(true);
@@ -166,43 +189,53 @@ test('a start that was interrupted while the cluster was made begins anew', asyn
 });
 
 // Only root can hand a server to another account.
-if (isRoot) describe('started by root', () => {
-  test('the server runs as another account, and the data directory shows it nothing but its own files', async () => {
-    chmodSync(folder, 0o700);
-    const server = await start(folder);
-    expect(statSync(`/proc/${postmaster(folder)}`).uid).not.toBe(0);
-    expect(statSync(folder).mode & 0o777).toBe(0o711);
-    expect(statSync(join(folder, 'postgres')).mode & 0o777).toBe(0o700);
-    await server.stop();
-  });
+if (isRoot)
+  describe('started by root', () => {
+    test('the server runs as another account, and the data directory shows it nothing but its own files', async () => {
+      chmodSync(folder, 0o700);
+      const server = await start(folder);
+      expect(statSync(`/proc/${postmaster(folder)}`).uid).not.toBe(0);
+      expect(statSync(folder).mode & 0o777).toBe(0o711);
+      expect(statSync(join(folder, 'postgres')).mode & 0o777).toBe(0o700);
+      await server.stop();
+    });
 
-  test('below a folder of root alone the files go where the account can reach them, durably', async () => {
-    chmodSync(folder, 0o700);
-    const dataDir = join(folder, 'private', '.data');
-    const first = await start(dataDir);
-    const record = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { folder: string };
-    folders.push(record.folder);
-    expect(record.folder).toMatch(/^\/var\/lib\/liftgraph\//);
-    await query(first.ownerUrl, 'create table kept as select 42 as value');
-    await first.stop();
-    const second = await start(dataDir);
-    expect(await query(second.ownerUrl, 'select value from kept')).toEqual([{ value: 42 }]);
-    await second.stop();
-  });
+    test('below a folder of root alone the files go where the account can reach them, durably', async () => {
+      chmodSync(folder, 0o700);
+      const dataDir = join(folder, 'private', '.data');
+      const first = await start(dataDir);
+      const record = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { folder: string };
+      folders.push(record.folder);
+      expect(record.folder).toMatch(/^\/var\/lib\/liftgraph\//);
+      await query(first.ownerUrl, 'create table kept as select 42 as value');
+      await first.stop();
+      const second = await start(dataDir);
+      expect(await query(second.ownerUrl, 'select value from kept')).toEqual([{ value: 42 }]);
+      await second.stop();
+    });
 
-  test('an ordinary user runs everything itself', async () => {
-    const [uid, gid] = ['-u', '-g'].map((flag) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout)) as [number, number];
-    const dataDir = join(folder, 'home', '.data');
-    spawnSync('/bin/sh', ['-c', 'chmod 711 "$1" && mkdir "$1/home" && chown "$2:$3" "$1/home"', 'sh', folder, String(uid), String(gid)]);
-    const { child, urls } = await holdElsewhere(dataDir, { uid, gid });
-    expect(await query(urls.applicationUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
-    const pid = postmaster(dataDir)!;
-    expect(statSync(`/proc/${pid}`).uid).toBe(uid);
-    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
-    child.kill('SIGKILL');
-    await until(() => !isRunning(pid));
+    test('an ordinary user runs everything itself', async () => {
+      const [uid, gid] = ['-u', '-g'].map((flag) =>
+        Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout),
+      ) as [number, number];
+      const dataDir = join(folder, 'home', '.data');
+      spawnSync('/bin/sh', [
+        '-c',
+        'chmod 711 "$1" && mkdir "$1/home" && chown "$2:$3" "$1/home"',
+        'sh',
+        folder,
+        String(uid),
+        String(gid),
+      ]);
+      const { child, urls } = await holdElsewhere(dataDir, { uid, gid });
+      expect(await query(urls.applicationUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+      const pid = postmaster(dataDir)!;
+      expect(statSync(`/proc/${pid}`).uid).toBe(uid);
+      expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+      child.kill('SIGKILL');
+      await until(() => !isRunning(pid));
+    });
   });
-});
 
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')

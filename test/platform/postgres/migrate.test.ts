@@ -24,16 +24,28 @@ afterEach(async () => {
 const stock: MigrationOwner = {
   schema: 'stock',
   migrations: [
-    { name: '001-items', up: ['create table stock.items (id bigint generated always as identity primary key, name text not null)'] },
-    { name: '002-log', up: ['create table stock.log (entry text)', 'revoke update, delete on stock.log from liftgraph_app'] },
+    {
+      name: '001-items',
+      up: ['create table stock.items (id bigint generated always as identity primary key, name text not null)'],
+    },
+    {
+      name: '002-log',
+      up: ['create table stock.log (entry text)', 'revoke update, delete on stock.log from liftgraph_app'],
+    },
   ],
 };
 
 describe('migrate', () => {
   test('applies each migration once, in order, and says which', async () => {
-    expect(await migrate({ ownerUrl: database.ownerUrl, owners: [stock] })).toEqual(['stock/001-items', 'stock/002-log']);
+    expect(await migrate({ ownerUrl: database.ownerUrl, owners: [stock] })).toEqual([
+      'stock/001-items',
+      'stock/002-log',
+    ]);
     expect(await migrate({ ownerUrl: database.ownerUrl, owners: [stock] })).toEqual([]);
-    const more: MigrationOwner = { ...stock, migrations: [...stock.migrations, { name: '003-more', up: ['alter table stock.items add column price int'] }] };
+    const more: MigrationOwner = {
+      ...stock,
+      migrations: [...stock.migrations, { name: '003-more', up: ['alter table stock.items add column price int'] }],
+    };
     expect(await migrate({ ownerUrl: database.ownerUrl, owners: [more] })).toEqual(['stock/003-more']);
   });
 
@@ -41,11 +53,20 @@ describe('migrate', () => {
     const counting: MigrationOwner = {
       schema: 'counting',
       migrations: [
-        { name: '001-table', up: ['create table counting.runs (at timestamptz default clock_timestamp())', 'select pg_sleep(0.2)', 'insert into counting.runs default values'] },
+        {
+          name: '001-table',
+          up: [
+            'create table counting.runs (at timestamptz default clock_timestamp())',
+            'select pg_sleep(0.2)',
+            'insert into counting.runs default values',
+          ],
+        },
         { name: '002-again', up: ['insert into counting.runs default values'] },
       ],
     };
-    const migrators = Array.from({ length: 4 }, () => fork(fileURLToPath(new URL('migrator.mjs', import.meta.url)), { execArgv: [], serialization: 'advanced' }));
+    const migrators = Array.from({ length: 4 }, () =>
+      fork(fileURLToPath(new URL('migrator.mjs', import.meta.url)), { execArgv: [], serialization: 'advanced' }),
+    );
     const ready = await Promise.all(migrators.map(nextMessage));
     expect(ready).toEqual(['ready', 'ready', 'ready', 'ready']);
     const finished = migrators.map(nextMessage);
@@ -56,15 +77,30 @@ describe('migrate', () => {
   });
 
   test('a failing migration leaves nothing behind, and what came before stays', async () => {
-    const broken: MigrationOwner = { ...stock, migrations: [...stock.migrations, { name: '003-broken', up: ['create table stock.half (id int)', 'create table stock.items (id int)'] }] };
-    await expect(migrate({ ownerUrl: database.ownerUrl, owners: [broken] })).rejects.toThrow(/migration stock\/003-broken failed: .*already exists/);
-    expect((await owner.query(`select to_regclass('stock.half') as half, to_regclass('stock.items') as items`)).rows).toEqual([{ half: null, items: 'stock.items' }]);
+    const broken: MigrationOwner = {
+      ...stock,
+      migrations: [
+        ...stock.migrations,
+        { name: '003-broken', up: ['create table stock.half (id int)', 'create table stock.items (id int)'] },
+      ],
+    };
+    await expect(migrate({ ownerUrl: database.ownerUrl, owners: [broken] })).rejects.toThrow(
+      /migration stock\/003-broken failed: .*already exists/,
+    );
+    expect(
+      (await owner.query(`select to_regclass('stock.half') as half, to_regclass('stock.items') as items`)).rows,
+    ).toEqual([{ half: null, items: 'stock.items' }]);
   });
 
   test('a migration that was changed after it had been applied is refused', async () => {
     await migrate({ ownerUrl: database.ownerUrl, owners: [stock] });
-    const changed: MigrationOwner = { ...stock, migrations: [{ name: '001-items', up: ['create table stock.items (id text)'] }] };
-    await expect(migrate({ ownerUrl: database.ownerUrl, owners: [changed] })).rejects.toThrow(/stock\/001-items was changed/);
+    const changed: MigrationOwner = {
+      ...stock,
+      migrations: [{ name: '001-items', up: ['create table stock.items (id text)'] }],
+    };
+    await expect(migrate({ ownerUrl: database.ownerUrl, owners: [changed] })).rejects.toThrow(
+      /stock\/001-items was changed/,
+    );
   });
 
   test('the application may read and write rows, except where a migration revoked it, and may not change tables', async () => {
@@ -81,26 +117,61 @@ describe('migrate', () => {
   });
 
   test('a schema name that would need quoting is refused', async () => {
-    await expect(migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'Shop"', migrations: [] }] })).rejects.toThrow(/not a name for a schema/);
+    await expect(
+      migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'Shop"', migrations: [] }] }),
+    ).rejects.toThrow(/not a name for a schema/);
   });
 });
 
 describe('tenant tables', () => {
-  const protectedTable = ['create table stock.orders (id int, account_id uuid not null)', ...tenantTable('stock.orders')];
+  const protectedTable = [
+    'create table stock.orders (id int, account_id uuid not null)',
+    ...tenantTable('stock.orders'),
+  ];
 
   test('a table closed by tenantTable passes the audit', async () => {
-    await migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'stock', migrations: [{ name: '001', up: protectedTable }] }] });
+    await migrate({
+      ownerUrl: database.ownerUrl,
+      owners: [{ schema: 'stock', migrations: [{ name: '001', up: protectedTable }] }],
+    });
     expect(await findUnprotectedTables(database.ownerUrl)).toEqual([]);
   });
 
   test.each([
     ['never closed', []],
-    ['enabled but not forced', ['alter table stock.orders enable row level security', `create policy tenant on stock.orders using (account_id = nullif(current_setting('liftgraph.account_id', true), '')::uuid)`]],
+    [
+      'enabled but not forced',
+      [
+        'alter table stock.orders enable row level security',
+        `create policy tenant on stock.orders using (account_id = nullif(current_setting('liftgraph.account_id', ` +
+          `true), '')::uuid)`,
+      ],
+    ],
     ['disabled again', [...tenantTable('stock.orders'), 'alter table stock.orders disable row level security']],
-    ['with a policy that lets everyone in', [...tenantTable('stock.orders'), 'create policy open on stock.orders using (true)']],
-    ['with a tenant policy that compares nothing', ['alter table stock.orders enable row level security', 'alter table stock.orders force row level security', 'create policy tenant on stock.orders using (true) with check (true)']],
+    [
+      'with a policy that lets everyone in',
+      [...tenantTable('stock.orders'), 'create policy open on stock.orders using (true)'],
+    ],
+    [
+      'with a tenant policy that compares nothing',
+      [
+        'alter table stock.orders enable row level security',
+        'alter table stock.orders force row level security',
+        'create policy tenant on stock.orders using (true) with check (true)',
+      ],
+    ],
   ])('the audit finds a table %s', async (_what, statements) => {
-    await migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'stock', migrations: [{ name: '001', up: ['create table stock.orders (id int, account_id uuid not null)', ...statements] }] }] });
+    await migrate({
+      ownerUrl: database.ownerUrl,
+      owners: [
+        {
+          schema: 'stock',
+          migrations: [
+            { name: '001', up: ['create table stock.orders (id int, account_id uuid not null)', ...statements] },
+          ],
+        },
+      ],
+    });
     expect(await findUnprotectedTables(database.ownerUrl)).toEqual(['stock.orders']);
   });
 

@@ -19,7 +19,10 @@ export async function startProxy(target: string): Promise<NetworkProxy> {
     const upstream = connect(Number(address.port), address.hostname);
     const pipe = { swallowed: swallowing };
     pipes.add(pipe);
-    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => pipe.swallowed || to.write(chunk));
       from.on('close', () => to.destroy());

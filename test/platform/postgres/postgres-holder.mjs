@@ -4,5 +4,8 @@ import '../../../processes/typescript-hook.mjs';
 const { startEmbeddedPostgres } = await import('../../../platform/postgres/embedded-server.ts');
 const { pino } = await import('pino');
 
-const { ownerUrl, applicationUrl } = await startEmbeddedPostgres({ dataDir: process.argv[2], logger: pino({ level: 'silent' }) });
+const { ownerUrl, applicationUrl } = await startEmbeddedPostgres({
+  dataDir: process.argv[2],
+  logger: pino({ level: 'silent' }),
+});
 process.send({ ownerUrl, applicationUrl });

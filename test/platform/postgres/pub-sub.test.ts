@@ -13,7 +13,13 @@ let receiver: PubSub;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger });
+  database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'test',
+    poolMax: 4,
+    logger,
+  });
   [sender, receiver] = await Promise.all([open(), open()]);
 });
 
@@ -94,11 +100,18 @@ test('after a lost connection subscribers are told to read anew, and messages fl
   const subscription = receiver.subscribe('recovery');
   const admin = new Client({ connectionString: testDatabase.applicationUrl });
   await admin.connect();
-  await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'liftgraph-pub-sub' and datname = current_database()`);
+  await admin.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'liftgraph-pub-sub' and datname ` +
+      `= current_database()`,
+  );
   await admin.end();
   expect(await take(subscription, 1)).toEqual([RESYNC]);
   // A refusal is immediate: without a turn of the event loop in between, the connection could never come back.
-  for (let sent = false; !sent; await nextTurn()) sent = await sender.publishNow('recovery', 'back').then(() => true, () => false);
+  for (let sent = false; !sent; await nextTurn())
+    sent = await sender.publishNow('recovery', 'back').then(
+      () => true,
+      () => false,
+    );
   expect(await take(subscription, 1)).toEqual(['back']);
 });
 

@@ -8,7 +8,10 @@ class Server {
   readonly waitsMs: number[] = [];
   readonly turns: { readonly isStanding: boolean; readonly refused: number }[] = [];
   readonly #perMs: number;
-  readonly #queue = new StandingQueue({ nowMs: () => this.nowMs, turned: (isStanding, refused) => this.turns.push({ isStanding, refused }) });
+  readonly #queue = new StandingQueue({
+    nowMs: () => this.nowMs,
+    turned: (isStanding, refused) => this.turns.push({ isStanding, refused }),
+  });
 
   constructor(perMs: number) {
     this.#perMs = perMs;

@@ -2,7 +2,12 @@ import { createLogger } from '../../../platform/telemetry/logs.ts';
 
 function capture(format: 'json' | 'pretty' = 'json', level = 'debug') {
   const lines: string[] = [];
-  const logger = createLogger({ level, format, bindings: { role: 'test' }, destination: { write: (line) => void lines.push(line) } });
+  const logger = createLogger({
+    level,
+    format,
+    bindings: { role: 'test' },
+    destination: { write: (line) => void lines.push(line) },
+  });
   return { logger, lines, last: () => JSON.parse(lines.at(-1)!) as Record<string, unknown> };
 }
 

@@ -1,7 +1,9 @@
 import { parseMetrics } from '../../metrics-text.ts';
 
 const COUNTER = '# HELP a_total Of a.\n# TYPE a_total counter\na_total{x="1"} 2\n';
-const HISTOGRAM = (last: number) => `# HELP b_seconds Of b.\n# TYPE b_seconds histogram\nb_seconds_bucket{le="1"} 1\nb_seconds_bucket{le="+Inf"} ${last}\nb_seconds_sum 3\nb_seconds_count 2\n`;
+const HISTOGRAM = (last: number) =>
+  `# HELP b_seconds Of b.\n# TYPE b_seconds histogram\nb_seconds_bucket{le="1"} 1\nb_seconds_bucket{le="+Inf"} ` +
+  `${last}\nb_seconds_sum 3\nb_seconds_count 2\n`;
 
 test('what a server would read is read', () => {
   expect(parseMetrics(COUNTER).get('a_total')!.samples.get('a_total{x="1"}')).toBe(2);

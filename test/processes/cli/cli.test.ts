@@ -5,7 +5,17 @@ import type { ShopTruth } from '../../../examples/shop/generate.ts';
 import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 
-const CHANNELS = ['brand_search', 'paid_search', 'google_ads', 'meta_ads', 'display', 'retargeting', 'influencer', 'email', 'affiliate'];
+const CHANNELS = [
+  'brand_search',
+  'paid_search',
+  'google_ads',
+  'meta_ads',
+  'display',
+  'retargeting',
+  'influencer',
+  'email',
+  'affiliate',
+];
 
 let folder: string;
 let temporary: string;
@@ -28,18 +38,40 @@ describe('the command line', () => {
   test('help shows the commands, examples and exit codes', async () => {
     const { code, stdout } = await liftgraph('--help');
     expect(code).toBe(0);
-    for (const part of ['analyze [options] <file...>', 'example [options] <directory>', 'liftgraph analyze shop/touchpoints.csv', 'Exit codes: 0 done']) expect(stdout).toContain(part);
+    for (const part of [
+      'analyze [options] <file...>',
+      'example [options] <directory>',
+      'liftgraph analyze shop/touchpoints.csv',
+      'Exit codes: 0 done',
+    ])
+      expect(stdout).toContain(part);
   });
 
   test.each([
     ['no such command', ['analyse'], `unknown command 'analyse'`],
     ['no file', ['analyze'], `missing required argument 'file'`],
-    ['a model that there is not', ['analyze', 'shop/events.csv', '--model', 'magic'], 'Allowed choices are causal, markov'],
+    [
+      'a model that there is not',
+      ['analyze', 'shop/events.csv', '--model', 'magic'],
+      'Allowed choices are causal, markov',
+    ],
     ['an order out of range', ['analyze', 'shop/events.csv', '--order', '5'], 'Give a whole number from 1 to 4.'],
     ['a day that there is not', ['analyze', 'shop/events.csv', '--from', '2026-02-30'], 'Give a date as YYYY-MM-DD.'],
-    ['a confidence out of range', ['analyze', 'shop/events.csv', '--confidence', '1'], 'Give a number from 0.8 to 0.99.'],
-    ['a range backwards', ['analyze', 'shop/events.csv', '--from', '2026-05-01', '--to', '2026-04-01'], '--from 2026-05-01 lies after --to 2026-04-01. Swap them.'],
-    ['a file that there is not', ['analyze', 'shop/nothing.csv'], 'shop/nothing.csv: there is no such file. Check the path.'],
+    [
+      'a confidence out of range',
+      ['analyze', 'shop/events.csv', '--confidence', '1'],
+      'Give a number from 0.8 to 0.99.',
+    ],
+    [
+      'a range backwards',
+      ['analyze', 'shop/events.csv', '--from', '2026-05-01', '--to', '2026-04-01'],
+      '--from 2026-05-01 lies after --to 2026-04-01. Swap them.',
+    ],
+    [
+      'a file that there is not',
+      ['analyze', 'shop/nothing.csv'],
+      'shop/nothing.csv: there is no such file. Check the path.',
+    ],
     ['a folder', ['analyze', 'shop'], 'shop: this is not a file. Name the files inside it, for example shop/*.csv.'],
     ['a type that it cannot read', ['analyze', 'shop/truth.json'], 'shop/truth.json: unknown type of file.'],
   ])('%s is refused with code 1 and a line that says what to do', async (_, args, message) => {
@@ -54,35 +86,63 @@ describe('the command line', () => {
 
 describe('liftgraph analyze', () => {
   test('amounts that add up to more than is exact are a line that says where to look', async () => {
-    const orders = Array.from({ length: 95 }, (_, order) => `o${order},u${order % 9},2026-06-02T10:00:00Z,1000000000000`);
-    await writeFile(join(folder, 'touches.csv'), `user_id,timestamp,channel\n${Array.from({ length: 9 }, (_, user) => `u${user},2026-06-01T10:00:00Z,email`).join('\n')}\n`);
+    const orders = Array.from(
+      { length: 95 },
+      (_, order) => `o${order},u${order % 9},2026-06-02T10:00:00Z,1000000000000`,
+    );
+    await writeFile(
+      join(folder, 'touches.csv'),
+      `user_id,timestamp,channel\n${Array.from({ length: 9 }, (_, user) => `u${user},2026-06-01T10:00:00Z,email`).join('\n')}\n`,
+    );
     await writeFile(join(folder, 'large.csv'), `order_id,user_id,timestamp,revenue\n${orders.join('\n')}\n`);
     const { code, stdout, stderr } = await liftgraph('analyze', 'touches.csv', 'large.csv');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^error: The revenue of this range.* 90,000,000,000,000, .*wrong number among the orders.*\.$/);
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
+      /^error: The revenue of this range.* 90,000,000,000,000, .*wrong number among the orders.*\.$/,
+    );
     expect(stderr).not.toContain('    at ');
   });
 
   test('days of other centuries, among the rows or asked for, take no time', async () => {
-    await writeFile(join(folder, 'far.csv'), 'date,channel,spend\n1900-01-02,email,5\n2026-06-01,email,5\n9999-12-31,email,5\n');
+    await writeFile(
+      join(folder, 'far.csv'),
+      'date,channel,spend\n1900-01-02,email,5\n2026-06-01,email,5\n9999-12-31,email,5\n',
+    );
     const { code, stdout } = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', 'far.csv', '--json');
     expect(code).toBe(0);
     expect(resultOf({ stdout } as CliResult).date_range).toEqual(truth.date_range);
-    for (const [name, day] of [['--from', '0001-01-01'], ['--to', '9999-12-31']] as const) {
+    for (const [name, day] of [
+      ['--from', '0001-01-01'],
+      ['--to', '9999-12-31'],
+    ] as const) {
       const refused = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', name, day);
-      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(new RegExp(`error: ${name} ${day}: rows lie between 2000-01-01 and 2\\d{3}-\\d\\d-\\d\\d. Choose a day in between.`)) });
+      expect(refused).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          new RegExp(
+            `error: ${name} ${day}: rows lie between 2000-01-01 and 2\\d{3}-\\d\\d-\\d\\d. Choose a day in between.`,
+          ),
+        ),
+      });
     }
   });
 
   test('touchpoints, orders and spend become a table; progress goes to standard error; nothing is left behind', async () => {
-    const { code, stdout, stderr } = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', 'shop/spend.csv');
+    const { code, stdout, stderr } = await liftgraph(
+      'analyze',
+      'shop/touchpoints.csv',
+      'shop/orders.csv',
+      'shop/spend.csv',
+    );
     expect(stderr).toContain('orders.csv: ');
     expect(code).toBe(0);
     for (const channel of CHANNELS) expect(stdout).toMatch(new RegExp(`^${channel} {2,}[\\d,]+\\.\\d\\d {3}`, 'm'));
     expect(stdout).toMatch(/^total .*/m);
     expect(stdout).toContain('Delta_R ');
     expect(stdout).not.toContain('\u001B');
-    for (const step of ['Starting the engine', 'Building journeys', 'Combining the models']) expect(stderr).toContain(step);
+    for (const step of ['Starting the engine', 'Building journeys', 'Combining the models'])
+      expect(stderr).toContain(step);
     expect(await readdir(temporary)).toEqual([]);
   }, 60_000);
 
@@ -95,13 +155,19 @@ describe('liftgraph analyze', () => {
     const result = resultOf(csv);
     expect(resultOf(ndjson).diagnostics.run_digest).toBe(result.diagnostics.run_digest);
     const { trust } = result;
-    expect(trust).toMatchObject({ not_measured: ['provenance'], components: { detection: { calibration_error: expect.any(Number) } } });
+    expect(trust).toMatchObject({
+      not_measured: ['provenance'],
+      components: { detection: { calibration_error: expect.any(Number) } },
+    });
     expect(trust!.verification.claims_verified).toBe(trust!.verification.claims_total);
     expect(trust!.verification.claims_total).toBeGreaterThan(30);
     expect(result.revenue).toBe(truth.revenue);
     expect(result.conversions).toBe(truth.orders);
     expect(result.date_range[1] <= '2026-06-30').toBe(true);
-    const credited = result.channel_impact.reduce((sum, channel) => sum + Math.round(100 * channel.attributed_revenue), 0);
+    const credited = result.channel_impact.reduce(
+      (sum, channel) => sum + Math.round(100 * channel.attributed_revenue),
+      0,
+    );
     expect(credited + Math.round(100 * result.baseline_revenue)).toBe(Math.round(100 * truth.revenue));
 
     const page = await readFile(join(folder, 'report.html'), 'utf8');
@@ -111,19 +177,59 @@ describe('liftgraph analyze', () => {
   }, 60_000);
 
   test('one table of events holds the same journeys; range, lookback, level, order and baseline are honoured', async () => {
-    const { code, stdout } = await liftgraph('analyze', 'shop/events.csv', '--json', '--from', '2026-04-01', '--to', '2026-04-30', '--lookback-days', '14', '--confidence', '0.8', '--order', '2', '--model', 'markov', '--baseline', 'direct', '--granularity', 'weekly');
+    const { code, stdout } = await liftgraph(
+      'analyze',
+      'shop/events.csv',
+      '--json',
+      '--from',
+      '2026-04-01',
+      '--to',
+      '2026-04-30',
+      '--lookback-days',
+      '14',
+      '--confidence',
+      '0.8',
+      '--order',
+      '2',
+      '--model',
+      'markov',
+      '--baseline',
+      'direct',
+      '--granularity',
+      'weekly',
+    );
     expect(code).toBe(0);
     const result = JSON.parse(stdout) as AttributionReport;
-    expect(result).toMatchObject({ model: 'markov', methodology: 'markov/order-2', date_range: ['2026-04-01', '2026-04-30'], lookback_window_days: 14, confidence_level: 0.8, granularity: 'weekly' });
-    expect(result.time_series!.map((period) => [period.period_start, period.partial])).toEqual([['2026-03-30', true], ['2026-04-06', false], ['2026-04-13', false], ['2026-04-20', false], ['2026-04-27', true]]);
-    expect(Object.fromEntries(result.channel_impact.map((channel) => [channel.channel, channel.is_baseline]))).toMatchObject({ direct: true, organic_search: false });
-    const orders = (await readFile(join(folder, 'shop/orders.csv'), 'utf8')).split('\n').filter((line) => line.includes(',2026-04-'));
+    expect(result).toMatchObject({
+      model: 'markov',
+      methodology: 'markov/order-2',
+      date_range: ['2026-04-01', '2026-04-30'],
+      lookback_window_days: 14,
+      confidence_level: 0.8,
+      granularity: 'weekly',
+    });
+    expect(result.time_series!.map((period) => [period.period_start, period.partial])).toEqual([
+      ['2026-03-30', true],
+      ['2026-04-06', false],
+      ['2026-04-13', false],
+      ['2026-04-20', false],
+      ['2026-04-27', true],
+    ]);
+    expect(
+      Object.fromEntries(result.channel_impact.map((channel) => [channel.channel, channel.is_baseline])),
+    ).toMatchObject({ direct: true, organic_search: false });
+    const orders = (await readFile(join(folder, 'shop/orders.csv'), 'utf8'))
+      .split('\n')
+      .filter((line) => line.includes(',2026-04-'));
     expect(result.conversions).toBe(orders.length);
   }, 60_000);
 
   test('results of experiments calibrate the credit, and their file is checked line by line', async () => {
     const header = 'channel,method,start,end,incremental_revenue,standard_error\n';
-    await writeFile(join(folder, 'experiments.csv'), `${header}meta_ads,geo,2026-01-01,2026-06-30,9000,10\n\nemail,holdout,2026-04-01,2026-04-30,500,60\n`);
+    await writeFile(
+      join(folder, 'experiments.csv'),
+      `${header}meta_ads,geo,2026-01-01,2026-06-30,9000,10\n\nemail,holdout,2026-04-01,2026-04-30,500,60\n`,
+    );
     await writeFile(join(folder, 'guesses.csv'), `${header}meta_ads,guess,2026-01-01,2026-06-30,9000,10\n`);
     await writeFile(join(folder, 'short.csv'), 'channel,start,end\nmeta_ads,2026-01-01,2026-06-30\n');
     const [calibrated, guesses, short, other] = await Promise.all([
@@ -135,9 +241,14 @@ describe('liftgraph analyze', () => {
     expect(calibrated.code).toBe(0);
     const result = resultOf(calibrated);
     expect(result.methodology).toContain('calibrated-by-2-experiments');
-    expect(result.diagnostics.experiments.map(({ id, channel }) => [id, channel])).toEqual([['line-2', 'meta_ads'], ['line-4', 'email']]);
+    expect(result.diagnostics.experiments.map(({ id, channel }) => [id, channel])).toEqual([
+      ['line-2', 'meta_ads'],
+      ['line-4', 'email'],
+    ]);
     const [meta] = result.diagnostics.experiments;
-    expect(Math.abs(meta!.model_incremental_revenue_after - 9_000)).toBeLessThan(Math.abs(meta!.model_incremental_revenue_before - 9_000));
+    expect(Math.abs(meta!.model_incremental_revenue_after - 9_000)).toBeLessThan(
+      Math.abs(meta!.model_incremental_revenue_before - 9_000),
+    );
     expect([guesses.code, short.code, other.code]).toEqual([1, 1, 1]);
     expect(guesses.stderr).toContain('guesses.csv: line 2: method: ');
     expect(short.stderr).toContain('the header lacks method, incremental_revenue, standard_error');
@@ -145,7 +256,10 @@ describe('liftgraph analyze', () => {
   }, 60_000);
 
   test('paths alone: the path models answer, causal says what it lacks, PRAV refuses', async () => {
-    const [causal, prav] = await Promise.all([liftgraph('analyze', 'shop/paths.csv', '--json'), liftgraph('analyze', 'shop/paths.csv', '--model', 'prav')]);
+    const [causal, prav] = await Promise.all([
+      liftgraph('analyze', 'shop/paths.csv', '--json'),
+      liftgraph('analyze', 'shop/paths.csv', '--model', 'prav'),
+    ]);
     expect(causal.code).toBe(0);
     expect(resultOf(causal).revenue).toBe(truth.revenue);
     expect(resultOf(causal).diagnostics.warnings.length).toBeGreaterThan(0);
@@ -155,24 +269,43 @@ describe('liftgraph analyze', () => {
   }, 60_000);
 
   test('rows that cannot be used are counted and the first is named; a file without any is refused', async () => {
-    await writeFile(join(folder, 'some-bad.csv'), `${(await readFile(join(folder, 'shop/orders.csv'), 'utf8')).trimEnd()}\nTT-1,u1,never,10.00,USD,true\n`);
+    await writeFile(
+      join(folder, 'some-bad.csv'),
+      `${(await readFile(join(folder, 'shop/orders.csv'), 'utf8')).trimEnd()}\nTT-1,u1,never,10.00,USD,true\n`,
+    );
     await writeFile(join(folder, 'all-bad.csv'), 'order_id,user_id,timestamp,revenue\n1,u1,never,10.00\n');
     await writeFile(join(folder, 'odd.csv'), 'colour,size\nred,4\n');
     const [some, all, odd] = await Promise.all([
-      liftgraph('analyze', 'shop/touchpoints.csv', 'some-bad.csv', '--json'), liftgraph('analyze', 'all-bad.csv'), liftgraph('analyze', 'odd.csv'),
+      liftgraph('analyze', 'shop/touchpoints.csv', 'some-bad.csv', '--json'),
+      liftgraph('analyze', 'all-bad.csv'),
+      liftgraph('analyze', 'odd.csv'),
     ]);
     expect(some.code).toBe(0);
     expect(resultOf(some).conversions).toBe(truth.orders);
-    expect(some.stderr).toMatch(new RegExp(`some-bad.csv: .* rows of conversions; 1 rejected, the first in line ${truth.orders + 2}: timestamp: "never" is not a date or time`));
+    expect(some.stderr).toMatch(
+      new RegExp(
+        `some-bad.csv: .* rows of conversions; 1 rejected, the first in line ${truth.orders + 2}: timestamp: "never" ` +
+          `is not a date or time`,
+      ),
+    );
     expect(all.code).toBe(1);
-    expect(all.stderr).toContain('error: all-bad.csv: no row can be used (line 2: timestamp: "never" is not a date or time');
+    expect(all.stderr).toContain(
+      'error: all-bad.csv: no row can be used (line 2: timestamp: "never" is not a date or time',
+    );
     expect(odd.code).toBe(1);
     expect(odd.stderr).toContain('error: odd.csv: The columns "colour", "size" fit no kind of file.');
     expect(await readdir(temporary)).toEqual([]);
   }, 60_000);
 
   test('a range without orders is refused with advice', async () => {
-    const { code, stderr } = await liftgraph('analyze', 'shop/events.csv', '--from', '2025-01-01', '--to', '2025-01-31');
+    const { code, stderr } = await liftgraph(
+      'analyze',
+      'shop/events.csv',
+      '--from',
+      '2025-01-01',
+      '--to',
+      '2025-01-31',
+    );
     expect(code).toBe(1);
     expect(stderr).toContain('error: There is no conversion in this range.');
   }, 60_000);

@@ -23,7 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const liftgraph = (args: readonly string[], more: { env?: Record<string, string>; input?: string } = {}): Promise<CliResult> => startCli(args, { cwd: folder, temporary: folder, ...more }).result;
+const liftgraph = (
+  args: readonly string[],
+  more: { env?: Record<string, string>; input?: string } = {},
+): Promise<CliResult> => startCli(args, { cwd: folder, temporary: folder, ...more }).result;
 
 describe('liftgraph verify', () => {
   let server: Server;
@@ -35,9 +38,23 @@ describe('liftgraph verify', () => {
     const key = { kid, privateKey: createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' }) };
     // The public id of a result has 22 characters behind its prefix.
     const result = { ...exampleAttribution, id: 'attr_0351EFUQxpVTZ7WdNYMSuY' };
-    const claims = { iss: 'https://api.example', sub: result.id, iat: 1_769_938_200, jti: 'j', revision: 1, delta_r_cents: 1_872_970, digest: resultDigest(result) };
+    const claims = {
+      iss: 'https://api.example',
+      sub: result.id,
+      iat: 1_769_938_200,
+      jti: 'j',
+      revision: 1,
+      delta_r_cents: 1_872_970,
+      digest: resultDigest(result),
+    };
     text = JSON.stringify({ ...result, signature: await signClaims(claims, key) });
-    const keySet = (status: 'current' | 'revoked') => JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', kid: 'of-another-kind' }, ...keySetOf([{ kid, x, environment: 'live', status }]).keys] });
+    const keySet = (status: 'current' | 'revoked') =>
+      JSON.stringify({
+        keys: [
+          { kty: 'EC', crv: 'P-256', kid: 'of-another-kind' },
+          ...keySetOf([{ kid, x, environment: 'live', status }]).keys,
+        ],
+      });
     await Promise.all([
       writeFile(join(folder, 'result.json'), text),
       writeFile(join(folder, 'changed.json'), text.replace('"revenue":151004.25', '"revenue":151004.26')),
@@ -48,7 +65,12 @@ describe('liftgraph verify', () => {
       writeFile(join(folder, 'revoked.json'), keySet('revoked')),
       writeFile(join(folder, 'empty.json'), '{"keys":[]}'),
     ]);
-    server = createServer((request, response) => void (request.url === '/.well-known/jwks.json' ? response.end(keySet('current')) : response.writeHead(404).end()));
+    server = createServer(
+      (request, response) =>
+        void (request.url === '/.well-known/jwks.json'
+          ? response.end(keySet('current'))
+          : response.writeHead(404).end()),
+    );
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -62,11 +84,20 @@ describe('liftgraph verify', () => {
       liftgraph(['verify', 'signature.txt', '--jwks', 'jwks.json']),
     ]);
     expect([file.code, url.code, input.code, alone.code]).toEqual([0, 0, 0, 0]);
-    expect(file.stdout).toMatch(/^valid\n {2}result {6}attr_0351EFUQxpVTZ7WdNYMSuY, revision 1\n {2}signed {6}2026-02-01T09:30:00.000Z by https:\/\/api.example, live data\n/);
+    expect(file.stdout).toMatch(
+      /^valid\n {2}result {6}attr_0351EFUQxpVTZ7WdNYMSuY, revision 1\n {2}signed {6}2026-02-01T09:30:00.000Z by https:\/\/api.example, live data\n/,
+    );
     expect(file.stdout).toContain('the result is exactly what was signed');
     expect(input.stdout).toBe(file.stdout);
     expect(alone.stdout).toContain('nothing: the signature came without its result');
-    expect(JSON.parse(url.stdout)).toMatchObject({ valid: true, signature_valid: true, digest_match: true, reason: null, subject: { id: 'attr_0351EFUQxpVTZ7WdNYMSuY' }, payload: { delta_r_cents: 1_872_970 } });
+    expect(JSON.parse(url.stdout)).toMatchObject({
+      valid: true,
+      signature_valid: true,
+      digest_match: true,
+      reason: null,
+      subject: { id: 'attr_0351EFUQxpVTZ7WdNYMSuY' },
+      payload: { delta_r_cents: 1_872_970 },
+    });
   }, 60_000);
 
   test('says what is wrong with a result that is not genuine, with code 1', async () => {
@@ -77,7 +108,9 @@ describe('liftgraph verify', () => {
       liftgraph(['verify', 'result.json', '--jwks', 'jwks.json', '--issuer', 'https://other.example']),
     ]);
     expect([changed.code, revoked.code, unknown.code, issuer.code]).toEqual([1, 1, 1, 1]);
-    expect(changed.stdout).toContain('NOT VALID: digest_mismatch: the result is not the one that was signed; something in it was changed.');
+    expect(changed.stdout).toContain(
+      'NOT VALID: digest_mismatch: the result is not the one that was signed; something in it was changed.',
+    );
     expect(revoked.stdout).toContain('NOT VALID: revoked_key');
     expect(JSON.parse(unknown.stdout)).toMatchObject({ valid: false, reason: 'unknown_key', payload: null });
     expect(issuer.stdout).toContain('NOT VALID: wrong_issuer');
@@ -85,7 +118,14 @@ describe('liftgraph verify', () => {
 
   test('says why nothing could be found out, with code 2', async () => {
     const cases = await Promise.all(
-      [['nothing.json', 'jwks.json'], ['result.json', 'nothing.json'], ['result.json', `${address}/elsewhere`], ['result.json', 'result.json'], ['unsigned.json', 'jwks.json'], ['twice.json', 'jwks.json']].map(([file, jwks]) => liftgraph(['verify', file!, '--jwks', jwks!])),
+      [
+        ['nothing.json', 'jwks.json'],
+        ['result.json', 'nothing.json'],
+        ['result.json', `${address}/elsewhere`],
+        ['result.json', 'result.json'],
+        ['unsigned.json', 'jwks.json'],
+        ['twice.json', 'jwks.json'],
+      ].map(([file, jwks]) => liftgraph(['verify', file!, '--jwks', jwks!])),
     );
     expect(cases.map(({ code, stdout }) => ({ code, stdout }))).toEqual(cases.map(() => ({ code: 2, stdout: '' })));
     expect(cases.map(({ stderr }) => stderr.trimEnd())).toEqual([
@@ -93,7 +133,8 @@ describe('liftgraph verify', () => {
       'error: nothing.json: there is no such file. Check the path.',
       `error: ${address}/elsewhere: the keys cannot be fetched: it was answered with 404.`,
       `error: result.json: this is not a key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`,
-      'error: unsigned.json: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} shows it.',
+      'error: unsigned.json: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} ' +
+        'shows it.',
       'error: twice.json: It cannot be read: the member "revenue" stands twice in one object.',
     ]);
   }, 60_000);
@@ -106,22 +147,43 @@ describe('liftgraph keys', () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase([trustOwner]);
-    const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
-    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 2, logger, timeoutMs: PATIENCE_MS });
+    const logger = createLogger({
+      level: 'silent',
+      format: 'json',
+      destination: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    });
+    database = await openDatabase({
+      url: testDatabase.applicationUrl,
+      entities: [],
+      applicationName: 'test',
+      poolMax: 2,
+      logger,
+      timeoutMs: PATIENCE_MS,
+    });
     await new SigningKeyStore(database, new KeyVault(SECRET)).ensure('https://api.example');
-    env = { DATABASE_URL: testDatabase.applicationUrl, DATABASE_OWNER_URL: testDatabase.ownerUrl, KEY_ENCRYPTION_KEY: SECRET, LIFTGRAPH_DATA_DIR: folder };
+    env = {
+      DATABASE_URL: testDatabase.applicationUrl,
+      DATABASE_OWNER_URL: testDatabase.ownerUrl,
+      KEY_ENCRYPTION_KEY: SECRET,
+      LIFTGRAPH_DATA_DIR: folder,
+    };
   });
   afterAll(async () => {
     await database?.close();
     await testDatabase?.drop();
   });
 
-  const keys = (args: readonly string[], more: Record<string, string> = {}) => liftgraph(['keys', ...args], { env: { ...env, ...more } });
-  const inState = async (status: string) => (await new PublicKeyStore(database).list()).filter((key) => key.status === status).map(({ kid }) => kid);
+  const keys = (args: readonly string[], more: Record<string, string> = {}) =>
+    liftgraph(['keys', ...args], { env: { ...env, ...more } });
+  const inState = async (status: string) =>
+    (await new PublicKeyStore(database).list()).filter((key) => key.status === status).map(({ kid }) => kid);
 
   test('lists, rotates and revokes', async () => {
     const current = await inState('current');
-    const [live, sandbox] = [current.find((kid) => !kid.startsWith('sandbox-'))!, current.find((kid) => kid.startsWith('sandbox-'))!];
+    const [live, sandbox] = [
+      current.find((kid) => !kid.startsWith('sandbox-'))!,
+      current.find((kid) => kid.startsWith('sandbox-'))!,
+    ];
     const listed = await keys(['list']);
     expect(listed.code).toBe(0);
     expect(listed.stdout).toMatch(new RegExp(`^${live} +live +current +made \\d{4}-\\d\\d-\\d\\d, signs since`, 'm'));
@@ -132,10 +194,16 @@ describe('liftgraph keys', () => {
     expect(await inState('retired')).toEqual([live]);
     expect(await inState('current')).toContain(sandbox);
 
-    expect((await keys(['revoke', live])).stdout).toBe(`${live} is revoked: nothing that it signed is valid any more\n`);
+    expect((await keys(['revoke', live])).stdout).toBe(
+      `${live} is revoked: nothing that it signed is valid any more\n`,
+    );
     expect(await inState('revoked')).toEqual([live]);
     const asJson = await keys(['list', '--json', '--environment', 'live']);
-    expect((JSON.parse(asJson.stdout) as { status: string }[]).map(({ status }) => status).toSorted()).toEqual(['current', 'next', 'revoked']);
+    expect((JSON.parse(asJson.stdout) as { status: string }[]).map(({ status }) => status).toSorted()).toEqual([
+      'current',
+      'next',
+      'revoked',
+    ]);
     expect(asJson.stdout).not.toContain('sealed');
   }, 60_000);
 
@@ -155,7 +223,9 @@ describe('liftgraph keys', () => {
     expect(hyphen.stderr).toBe('error: There is no signing key -TjQr18dRTei-EZfGEjapwqI7IuTZfuOfZ1tf4gk7rw.\n');
     expect(nowhere.stderr).toContain(`error: Nothing runs on the data directory ${folder}.`);
     expect(await inState('current')).toEqual(before);
-    expect((await keys(['rotate', '--lost-secret'], { KEY_ENCRYPTION_KEY: 'another-secret-that-is-long-enough' })).code).toBe(0);
+    expect(
+      (await keys(['rotate', '--lost-secret'], { KEY_ENCRYPTION_KEY: 'another-secret-that-is-long-enough' })).code,
+    ).toBe(0);
     await new SigningKeyStore(database, new KeyVault('another-secret-that-is-long-enough')).assertUsable();
   }, 60_000);
 });

@@ -2,7 +2,14 @@ import { ConfigError, ROLES, loadConfig } from '../../../processes/config/config
 import { mostConnections, openFilesLimit, usualConnections } from '../../../processes/config/open-files.ts';
 
 const SECRET = 'this-secret-is-long-enough-to-be-one';
-const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET, KEY_PEPPER: SECRET, KEY_ENCRYPTION_KEY: SECRET, AUDIT_HEADS_FILE: '/var/lib/liftgraph/audit-heads.ndjson' };
+const split = {
+  DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift',
+  CLICKHOUSE_URL: 'http://default:hunter2@ch:8123',
+  INTERNAL_SECRET: SECRET,
+  KEY_PEPPER: SECRET,
+  KEY_ENCRYPTION_KEY: SECRET,
+  AUDIT_HEADS_FILE: '/var/lib/liftgraph/audit-heads.ndjson',
+};
 
 function refusal(env: Record<string, string>): string {
   try {
@@ -18,9 +25,19 @@ describe('loadConfig', () => {
   test('an empty environment runs everything on this machine alone', () => {
     const config = loadConfig({});
     expect(config).toMatchObject({
-      role: 'all', host: '127.0.0.1', port: 4000, publicBaseUrl: 'http://127.0.0.1:4000/v1', logLevel: 'info', logFormat: 'json',
-      graphqlIntrospection: true, jobLeaseS: 60, uploadMaxBytes: 8_589_934_592, diskReserveBytes: 536_870_912, trustedProxyHops: 0,
-      rowsEarliestDay: '2000-01-01', rowsMaxAheadHours: 48,
+      role: 'all',
+      host: '127.0.0.1',
+      port: 4000,
+      publicBaseUrl: 'http://127.0.0.1:4000/v1',
+      logLevel: 'info',
+      logFormat: 'json',
+      graphqlIntrospection: true,
+      jobLeaseS: 60,
+      uploadMaxBytes: 8_589_934_592,
+      diskReserveBytes: 536_870_912,
+      trustedProxyHops: 0,
+      rowsEarliestDay: '2000-01-01',
+      rowsMaxAheadHours: 48,
     });
     expect(config.databaseUrl).toBeUndefined();
     expect(config.clickhouseUrl).toBeUndefined();
@@ -34,7 +51,9 @@ describe('loadConfig', () => {
 
   test('the owner of the schemas defaults to the one login there is', () => {
     expect(loadConfig({ DATABASE_URL: 'postgres://a:b@c/d' }).databaseOwnerUrl).toBe('postgres://a:b@c/d');
-    expect(loadConfig({ DATABASE_URL: 'postgres://a:b@c/d', DATABASE_OWNER_URL: 'postgres://o:b@c/d' }).databaseOwnerUrl).toBe('postgres://o:b@c/d');
+    expect(
+      loadConfig({ DATABASE_URL: 'postgres://a:b@c/d', DATABASE_OWNER_URL: 'postgres://o:b@c/d' }).databaseOwnerUrl,
+    ).toBe('postgres://o:b@c/d');
   });
 
   test('the dates of rows can be narrowed', () => {
@@ -48,10 +67,25 @@ describe('loadConfig', () => {
   });
 
   test('rate limits are the contract’s, by the table of tiers, but for those that are named', () => {
-    expect(loadConfig({}).rateLimits).toMatchObject({ sandbox: { perMinute: 100, perDay: null }, discovery: { perMinute: 60, perDay: 10_000 }, partner: { perMinute: 120, perDay: 50_000 }, ambassador: { perMinute: 300, perDay: null }, register: { perMinute: 10, perDay: 100 }, oauth: { perMinute: 30, perDay: null } });
+    expect(loadConfig({}).rateLimits).toMatchObject({
+      sandbox: { perMinute: 100, perDay: null },
+      discovery: { perMinute: 60, perDay: 10_000 },
+      partner: { perMinute: 120, perDay: 50_000 },
+      ambassador: { perMinute: 300, perDay: null },
+      register: { perMinute: 10, perDay: 100 },
+      oauth: { perMinute: 30, perDay: null },
+    });
     expect([loadConfig({}).tierTable, loadConfig({ TIER_TABLE: 'four' }).tierTable]).toEqual(['three', 'four']);
-    expect(loadConfig({ TIER_TABLE: 'four' }).rateLimits).toMatchObject({ builder: { perMinute: 120, perDay: 50_000 }, partner: { perMinute: 500, perDay: 200_000 }, agent_enterprise: { perMinute: 2_000, perDay: 1_000_000 } });
-    expect(loadConfig({ RATE_LIMITS: 'standard=200, discovery=90/20000' }).rateLimits).toMatchObject({ standard: { perMinute: 200, perDay: null }, discovery: { perMinute: 90, perDay: 20_000 }, pro: { perMinute: 500, perDay: null } });
+    expect(loadConfig({ TIER_TABLE: 'four' }).rateLimits).toMatchObject({
+      builder: { perMinute: 120, perDay: 50_000 },
+      partner: { perMinute: 500, perDay: 200_000 },
+      agent_enterprise: { perMinute: 2_000, perDay: 1_000_000 },
+    });
+    expect(loadConfig({ RATE_LIMITS: 'standard=200, discovery=90/20000' }).rateLimits).toMatchObject({
+      standard: { perMinute: 200, perDay: null },
+      discovery: { perMinute: 90, perDay: 20_000 },
+      pro: { perMinute: 500, perDay: null },
+    });
   });
 
   test('every wrong value gets a line that names it and what is expected', () => {
@@ -90,17 +124,49 @@ describe('loadConfig', () => {
 
   test('origins are a list, or any', () => {
     expect(loadConfig({}).corsOrigins).toEqual([]);
-    expect(loadConfig({ CORS_ORIGINS: 'https://app.example, http://localhost:5173' }).corsOrigins).toEqual(['https://app.example', 'http://localhost:5173']);
+    expect(loadConfig({ CORS_ORIGINS: 'https://app.example, http://localhost:5173' }).corsOrigins).toEqual([
+      'https://app.example',
+      'http://localhost:5173',
+    ]);
     expect(loadConfig({ CORS_ORIGINS: '*' }).corsOrigins).toEqual(['*']);
   });
 
   test.each([
-    ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'], ['ROWS_EARLIEST_DAY', '1999-12-31'], ['ROWS_EARLIEST_DAY', '2001-02-30'], ['ROWS_MAX_AHEAD_HOURS', '49'], ['DISK_RESERVE_BYTES', '-1'], ['DISK_RESERVE_BYTES', '1GiB'],
-    ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
-    ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'], ['RATE_LIMITS', 'everybody=5'], ['RATE_LIMITS', 'standard=0'], ['RATE_LIMITS', 'standard'], ['TIER_TABLE', 'five'], ['SANDBOX_BASE_URL', 'https://sandbox.example'],
-    ['BOOTSTRAP_TOKEN', 'short'], ['METRICS_TOKEN', 'short'], ['METRICS_PORT', '65536'], ['TRUST_NARROW_SCOPE_BONUS', '0.06'], ['TRUST_NARROW_SCOPE_BONUS', '1e-3'],
-    ['CONNECTIONS_MAX', '15'], ['CONNECTIONS_MAX', '2000000'], ['CONNECTIONS_MAX_PER_ADDRESS', '0'],
-    ['CORS_ORIGINS', 'app.example'], ['CORS_ORIGINS', 'https://app.example/'], ['API_VERSIONS_RETIRED', 'soon'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', '1e3'],
+    ['PORT', ' 80'],
+    ['JOB_LEASE_S', '1'],
+    ['COMPUTE_THREADS', '0'],
+    ['UPLOAD_MAX_BYTES', '99999999999999999999'],
+    ['ROWS_EARLIEST_DAY', '1999-12-31'],
+    ['ROWS_EARLIEST_DAY', '2001-02-30'],
+    ['ROWS_MAX_AHEAD_HOURS', '49'],
+    ['DISK_RESERVE_BYTES', '-1'],
+    ['DISK_RESERVE_BYTES', '1GiB'],
+    ['GRAPHQL_INTROSPECTION', 'yes'],
+    ['LIFTGRAPH_ROLE', 'subgraph'],
+    ['DATABASE_URL', 'mysql://db/lift'],
+    ['CLICKHOUSE_URL', 'ch:8123'],
+    ['INTERNAL_SECRET', 'short'],
+    ['TRUST_WEIGHTS', 'detection=1'],
+    ['RATE_LIMITS', 'everybody=5'],
+    ['RATE_LIMITS', 'standard=0'],
+    ['RATE_LIMITS', 'standard'],
+    ['TIER_TABLE', 'five'],
+    ['SANDBOX_BASE_URL', 'https://sandbox.example'],
+    ['BOOTSTRAP_TOKEN', 'short'],
+    ['METRICS_TOKEN', 'short'],
+    ['METRICS_PORT', '65536'],
+    ['TRUST_NARROW_SCOPE_BONUS', '0.06'],
+    ['TRUST_NARROW_SCOPE_BONUS', '1e-3'],
+    ['CONNECTIONS_MAX', '15'],
+    ['CONNECTIONS_MAX', '2000000'],
+    ['CONNECTIONS_MAX_PER_ADDRESS', '0'],
+    ['CORS_ORIGINS', 'app.example'],
+    ['CORS_ORIGINS', 'https://app.example/'],
+    ['API_VERSIONS_RETIRED', 'soon'],
   ])('%s=%s is refused in one line', (variable, value) => {
     const message = refusal({ [variable]: value });
     expect(message.startsWith(`${variable}=`)).toBe(true);
@@ -115,19 +181,37 @@ describe('loadConfig', () => {
       'INTERNAL_SECRET is not set: role subgraph:attribution needs it',
       'KEY_PEPPER is not set: role subgraph:attribution needs it',
     ]);
-    expect(refusal({ LIFTGRAPH_ROLE: 'worker', DATABASE_URL: split.DATABASE_URL, KEY_ENCRYPTION_KEY: SECRET })).toBe('CLICKHOUSE_URL is not set: role worker needs it\nAUDIT_HEADS_FILE is not set: role worker needs it');
-    expect(refusal({ ...split, LIFTGRAPH_ROLE: 'worker', KEY_ENCRYPTION_KEY: '' })).toBe('KEY_ENCRYPTION_KEY is not set: role worker needs it');
-    expect(refusal({ ...split, LIFTGRAPH_ROLE: 'gateway' })).toContain('SUBGRAPH_AGENTS_URL is not set: role gateway needs it');
+    expect(refusal({ LIFTGRAPH_ROLE: 'worker', DATABASE_URL: split.DATABASE_URL, KEY_ENCRYPTION_KEY: SECRET })).toBe(
+      'CLICKHOUSE_URL is not set: role worker needs it\nAUDIT_HEADS_FILE is not set: role worker needs it',
+    );
+    expect(refusal({ ...split, LIFTGRAPH_ROLE: 'worker', KEY_ENCRYPTION_KEY: '' })).toBe(
+      'KEY_ENCRYPTION_KEY is not set: role worker needs it',
+    );
+    expect(refusal({ ...split, LIFTGRAPH_ROLE: 'gateway' })).toContain(
+      'SUBGRAPH_AGENTS_URL is not set: role gateway needs it',
+    );
     expect(loadConfig({ ...split, LIFTGRAPH_ROLE: 'subgraph:attribution' }).role).toBe('subgraph:attribution');
   });
 
   test('every role can be configured', () => {
-    const everything = { ...split, SUBGRAPH_ATTRIBUTION_URL: 'http://a:1/graphql', SUBGRAPH_AGENTS_URL: 'http://b:2/graphql', SUBGRAPH_BILLING_URL: 'http://c:3/graphql' };
+    const everything = {
+      ...split,
+      SUBGRAPH_ATTRIBUTION_URL: 'http://a:1/graphql',
+      SUBGRAPH_AGENTS_URL: 'http://b:2/graphql',
+      SUBGRAPH_BILLING_URL: 'http://c:3/graphql',
+    };
     for (const role of ROLES) expect(loadConfig({ ...everything, LIFTGRAPH_ROLE: role }).role).toBe(role);
   });
 
   test('a refusal never repeats a secret', () => {
-    const message = refusal({ INTERNAL_SECRET: 'too-short-secret', BOOTSTRAP_TOKEN: 'short-token', METRICS_TOKEN: 'little-token', DATABASE_URL: 'mysql://app:hunter2@db/lift', CLICKHOUSE_URL: 'app:hunter2@ch' });
-    for (const secret of ['too-short-secret', 'short-token', 'little-token', 'hunter2']) expect(message).not.toContain(secret);
+    const message = refusal({
+      INTERNAL_SECRET: 'too-short-secret',
+      BOOTSTRAP_TOKEN: 'short-token',
+      METRICS_TOKEN: 'little-token',
+      DATABASE_URL: 'mysql://app:hunter2@db/lift',
+      CLICKHOUSE_URL: 'app:hunter2@ch',
+    });
+    for (const secret of ['too-short-secret', 'short-token', 'little-token', 'hunter2'])
+      expect(message).not.toContain(secret);
   });
 });

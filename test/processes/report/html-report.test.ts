@@ -7,13 +7,27 @@ const HOSTILE = `"><img src=x onerror=alert(1)></svg><script>alert('&')</script>
 
 /** Text between tags, entities undone: what a reader sees. */
 const visibleText = (page: string): string =>
-  page.replace(/<style>[\s\S]*?<\/style>/g, '').replaceAll(/<[^>]*>/g, ' ').replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&').replaceAll(/\s+/g, ' ');
+  page
+    .replace(/<style>[\s\S]*?<\/style>/g, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ');
 const figures = (page: string): readonly string[] => page.match(/<svg[\s\S]*?<\/svg>/g) ?? [];
 
 /** Length of a channel's bar of credit, in the first plot's units. */
 const barOf = (report: AttributionReport, name: string): number => {
-  const rows = report.channel_impact.filter((channel) => !channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue);
-  const bars = [...figures(htmlReport(report, 'x'))[0]!.matchAll(/<path d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+A[^"]*" fill="var\(--causal\)"/g)];
+  const rows = report.channel_impact
+    .filter((channel) => !channel.is_baseline)
+    .toSorted((a, b) => b.attributed_revenue - a.attributed_revenue);
+  const bars = [
+    ...figures(htmlReport(report, 'x'))[0]!.matchAll(
+      /<path d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+A[^"]*" fill="var\(--causal\)"/g,
+    ),
+  ];
   const bar = bars.slice(-rows.length)[rows.findIndex((channel) => channel.channel === name)]!;
   return Number(bar[2]) - Number(bar[1]);
 };
@@ -31,19 +45,28 @@ describe('the HTML report', () => {
     for (const { channel } of CAUSAL.channel_impact) expect(page).toContain(`<th scope="row">${channel}</th>`);
     const plots = figures(page);
     expect(plots).toHaveLength(3);
-    for (const plot of plots) for (const { channel, is_baseline: unpaid } of CAUSAL.channel_impact) if (!unpaid) expect(plot).toContain(`>${channel}`);
+    for (const plot of plots)
+      for (const { channel, is_baseline: unpaid } of CAUSAL.channel_impact)
+        if (!unpaid) expect(plot).toContain(`>${channel}`);
   });
 
   test('states the headline figures, findings, warnings, weights and the digest', () => {
     const text = visibleText(page);
     for (const part of [
-      'Caused by marketing $5,198 58.1 % of $8,952 revenue', 'Recovered revenue $3,076', 'Return on ad spend 3.44×', 'Confidence 0.57',
+      'Caused by marketing $5,198 58.1 % of $8,952 revenue',
+      'Recovered revenue $3,076',
+      'Return on ad spend 3.44×',
+      'Confidence 0.57',
       'Last click hides retargeting the most: it shows $112 of $1,441.',
       'Last click praises brand_search too much: it shows $3,806, this model credits $929.',
       'Below break-even: affiliate.',
       'PRAV: the intervals of all channels reach zero',
-      'Shapley 33.8 %', 'PRAV 66.2 %', CAUSAL.diagnostics.run_digest, 'direct, organic',
-    ]) expect(text).toContain(part);
+      'Shapley 33.8 %',
+      'PRAV 66.2 %',
+      CAUSAL.diagnostics.run_digest,
+      'direct, organic',
+    ])
+      expect(text).toContain(part);
   });
 
   test('whatever comes from data is escaped: channel, rule, subject, warning, currency, method', () => {
@@ -67,28 +90,64 @@ describe('the HTML report', () => {
     expect(barOf(CAUSAL, 'retargeting') / barOf(halved, 'retargeting')).toBeCloseTo(2, 1);
   });
 
-  const weeks = ['2025-01-06', '2025-01-13'].map((period_start, index) => ({ period_start, partial: index === 0, revenue: 10, baseline_revenue: 1, channels: { email: 100 * (index + 1), video: 50, [HOSTILE]: 7, direct: 3 } }));
-  const campaign = (name: string | null, changes: object = {}) => ({ channel: 'email', campaign: name, spend: 10, touches: 1234, attributed_revenue: 25, lastclick_revenue: 5, delta_r: 20, roi: 1.5, roas: 2.5, ...changes });
+  const weeks = ['2025-01-06', '2025-01-13'].map((period_start, index) => ({
+    period_start,
+    partial: index === 0,
+    revenue: 10,
+    baseline_revenue: 1,
+    channels: { email: 100 * (index + 1), video: 50, [HOSTILE]: 7, direct: 3 },
+  }));
+  const campaign = (name: string | null, changes: object = {}) => ({
+    channel: 'email',
+    campaign: name,
+    spend: 10,
+    touches: 1234,
+    attributed_revenue: 25,
+    lastclick_revenue: 5,
+    delta_r: 20,
+    roi: 1.5,
+    roas: 2.5,
+    ...changes,
+  });
 
   test('credit over time is drawn where there are times: bars as high as the figures, cut periods marked', () => {
     const page = htmlReport(withMembers({ granularity: 'weekly', time_series: weeks }), 'x');
     const plot = figures(page).find((svg) => svg.includes('Revenue credited to paid channels in 2 periods'))!;
     expect(plot).toContain('>2025-01-06*<');
     expect(plot).toContain('>2025-01-13<');
-    const colour = CAUSAL.channel_impact.filter((channel) => !channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue).findIndex(({ channel }) => channel === 'email') + 1;
-    const heights = [...plot.matchAll(new RegExp(`<path d="M[\\d.]+ ([\\d.]+)l[\\d.]+ 0l0 -([\\d.]+)[^"]*" fill="var\\(--series-${colour}\\)"`, 'g'))].map((bar) => Number(bar[2]));
+    const colour =
+      CAUSAL.channel_impact
+        .filter((channel) => !channel.is_baseline)
+        .toSorted((a, b) => b.attributed_revenue - a.attributed_revenue)
+        .findIndex(({ channel }) => channel === 'email') + 1;
+    const heights = [
+      ...plot.matchAll(
+        new RegExp(`<path d="M[\\d.]+ ([\\d.]+)l[\\d.]+ 0l0 -([\\d.]+)[^"]*" fill="var\\(--series-${colour}\\)"`, 'g'),
+      ),
+    ].map((bar) => Number(bar[2]));
     expect(heights.at(-1)! / heights.at(-2)!).toBeCloseTo(2, 1);
-    expect(visibleText(page)).toContain('One bar per week, by its first day (UTC). Periods with an asterisk are cut by the range.');
+    expect(visibleText(page)).toContain(
+      'One bar per week, by its first day (UTC). Periods with an asterisk are cut by the range.',
+    );
     expect(htmlReport(withMembers({ time_series: weeks.slice(0, 1) }), 'x')).not.toContain('Credit over time');
   });
 
   test('the last of many periods is named, so that its asterisk is seen', () => {
-    const many = Array.from({ length: 27 }, (_, week) => ({ ...weeks[1]!, period_start: new Date(Date.UTC(2025, 0, 6 + 7 * week)).toISOString().slice(0, 10), partial: week === 26 }));
+    const many = Array.from({ length: 27 }, (_, week) => ({
+      ...weeks[1]!,
+      period_start: new Date(Date.UTC(2025, 0, 6 + 7 * week)).toISOString().slice(0, 10),
+      partial: week === 26,
+    }));
     expect(htmlReport(withMembers({ granularity: 'weekly', time_series: many }), 'x')).toContain('>2025-07-07*<');
   });
 
   test('lists the twenty paid campaigns with the most credit, and none where the data names none', () => {
-    const campaigns = [campaign(HOSTILE), campaign(null), campaign('organic news', { channel: 'direct' }), ...Array.from({ length: 30 }, (_, index) => campaign(`campaign ${index}`))];
+    const campaigns = [
+      campaign(HOSTILE),
+      campaign(null),
+      campaign('organic news', { channel: 'direct' }),
+      ...Array.from({ length: 30 }, (_, index) => campaign(`campaign ${index}`)),
+    ];
     const page = htmlReport(withMembers({ campaigns }), 'x');
     expect(page).not.toContain('<img');
     expect(visibleText(page)).toContain('(no campaign) email 10.00 1,234 5.00 25.00 2.50×');
@@ -101,8 +160,12 @@ describe('the HTML report', () => {
 
   test('a path model claims no effect where its interval reaches zero, and the causal model says so', () => {
     const unsure = { confidence_interval: { lower: 0, upper: 900, level: 0.95 } };
-    expect(visibleText(htmlReport(withChannel('email', unsure), 'x'))).toContain('an effect of nothing cannot be ruled out');
-    expect(visibleText(htmlReport({ ...withChannel('email', unsure), model: 'shapley' }, 'x'))).not.toContain('cannot be ruled out');
+    expect(visibleText(htmlReport(withChannel('email', unsure), 'x'))).toContain(
+      'an effect of nothing cannot be ruled out',
+    );
+    expect(visibleText(htmlReport({ ...withChannel('email', unsure), model: 'shapley' }, 'x'))).not.toContain(
+      'cannot be ruled out',
+    );
   });
 
   test('a path model claims no cause; intervals that are not there are not drawn', () => {
@@ -113,12 +176,29 @@ describe('the HTML report', () => {
   });
 
   test('says what an experiment measured, and what it did to the credit', () => {
-    const experiment = { id: 'exp_1', channel: 'email', method: 'holdout', period: ['2025-01-06', '2025-04-05'] as [string, string], incremental_revenue: 900, standard_error: 120.5, overlap: 1, model_incremental_revenue_before: 437.84, model_incremental_revenue_after: 720.25 };
-    const text = visibleText(htmlReport(withMembers({ diagnostics: { ...CAUSAL.diagnostics, experiments: [experiment] } }), 'events.csv'));
-    expect(text).toContain('A holdout experiment says that email added $900 ± $121 here; the model alone credited $438, together they say $720.');
+    const experiment = {
+      id: 'exp_1',
+      channel: 'email',
+      method: 'holdout',
+      period: ['2025-01-06', '2025-04-05'] as [string, string],
+      incremental_revenue: 900,
+      standard_error: 120.5,
+      overlap: 1,
+      model_incremental_revenue_before: 437.84,
+      model_incremental_revenue_after: 720.25,
+    };
+    const text = visibleText(
+      htmlReport(withMembers({ diagnostics: { ...CAUSAL.diagnostics, experiments: [experiment] } }), 'events.csv'),
+    );
+    expect(text).toContain(
+      'A holdout experiment says that email added $900 ± $121 here; the model alone credited $438, together they say $720.',
+    );
   });
 
-  test.each(['markov+shapley+dominance+rwa/prior-weights', 'markov+shapley+dominance+rwa/prior-weights/calibrated-by-2-experiments'])('a causal result on published weights (%s) claims no cause either, and says why', (methodology) => {
+  test.each([
+    'markov+shapley+dominance+rwa/prior-weights',
+    'markov+shapley+dominance+rwa/prior-weights/calibrated-by-2-experiments',
+  ])('a causal result on published weights (%s) claims no cause either, and says why', (methodology) => {
     const text = visibleText(htmlReport(withMembers({ methodology }), 'paths.csv'));
     expect(text).toContain('What your marketing is credited with');
     expect(text).toContain('Credited to marketing');
@@ -127,11 +207,21 @@ describe('the HTML report', () => {
   });
 
   test('data without spend, without paid channels or with a hundred of them still makes a page', () => {
-    const noSpend = withMembers({ channel_impact: CAUSAL.channel_impact.map((channel) => ({ ...channel, spend: 0, roas: null, roi: null })) });
+    const noSpend = withMembers({
+      channel_impact: CAUSAL.channel_impact.map((channel) => ({ ...channel, spend: 0, roas: null, roi: null })),
+    });
     expect(figures(htmlReport(noSpend, 'x'))).toHaveLength(2);
-    const unpaidOnly = withMembers({ channel_impact: CAUSAL.channel_impact.filter((channel) => channel.is_baseline), model_breakdown: {} });
+    const unpaidOnly = withMembers({
+      channel_impact: CAUSAL.channel_impact.filter((channel) => channel.is_baseline),
+      model_breakdown: {},
+    });
     expect(figures(htmlReport(unpaidOnly, 'x'))).toHaveLength(0);
-    const many = withMembers({ channel_impact: Array.from({ length: 100 }, (_, index) => ({ ...CAUSAL.channel_impact[0]!, channel: `channel ${index}` })) });
+    const many = withMembers({
+      channel_impact: Array.from({ length: 100 }, (_, index) => ({
+        ...CAUSAL.channel_impact[0]!,
+        channel: `channel ${index}`,
+      })),
+    });
     const page = htmlReport(many, 'x');
     expect(page).toContain('<th scope="row">channel 99</th>');
     expect(page).toContain('The 76 smallest channels are in the table only.');

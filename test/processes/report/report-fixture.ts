@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { AttributionReport, ReportedChannel } from '../../../processes/report/attribution-report.ts';
 
 /** A completed causal attribution; see fixtures/README.md for where its figures come from. */
-export const CAUSAL = JSON.parse(readFileSync(new URL('fixtures/causal-result.json', import.meta.url), 'utf8')) as AttributionReport;
+export const CAUSAL = JSON.parse(
+  readFileSync(new URL('fixtures/causal-result.json', import.meta.url), 'utf8'),
+) as AttributionReport;
 
 /** The same attribution with other members. */
 export function withMembers(members: Partial<AttributionReport>): AttributionReport {
@@ -11,7 +13,11 @@ export function withMembers(members: Partial<AttributionReport>): AttributionRep
 
 /** The same attribution with one channel changed. */
 export function withChannel(name: string, changes: Partial<ReportedChannel>): AttributionReport {
-  return withMembers({ channel_impact: CAUSAL.channel_impact.map((channel) => (channel.channel === name ? { ...channel, ...changes } : channel)) });
+  return withMembers({
+    channel_impact: CAUSAL.channel_impact.map((channel) =>
+      channel.channel === name ? { ...channel, ...changes } : channel,
+    ),
+  });
 }
 
 /** A path model's answer: unpaid channels are credited too, nothing has an interval. */
@@ -22,6 +28,11 @@ export function pathModelReport(): AttributionReport {
     methodology: 'shapley',
     confidence: null,
     baseline_revenue: CAUSAL.unattributed_revenue,
-    channel_impact: CAUSAL.channel_impact.map((channel) => ({ ...channel, attributed_revenue: credits[channel.channel]!, confidence: null, confidence_interval: null })),
+    channel_impact: CAUSAL.channel_impact.map((channel) => ({
+      ...channel,
+      attributed_revenue: credits[channel.channel]!,
+      confidence: null,
+      confidence_interval: null,
+    })),
   });
 }

@@ -10,14 +10,45 @@ const cells = (line: string): readonly string[] => line.split(/ {3,}/);
 describe('the terminal table', () => {
   test('has a row per paid channel, most credited first, then marketing, baseline and total', () => {
     const table = terminalTable(CAUSAL, wide).split('\n');
-    const labels = table.slice(4).map((line) => line.split(/ {2,}/)[0]).filter((label) => label !== '' && !label!.startsWith('─'));
-    expect(labels.slice(0, 11)).toEqual(['retargeting', 'paid_search', 'brand_search', 'display', 'email', 'social', 'video', 'affiliate', 'all marketing', 'baseline', 'total']);
+    const labels = table
+      .slice(4)
+      .map((line) => line.split(/ {2,}/)[0])
+      .filter((label) => label !== '' && !label!.startsWith('─'));
+    expect(labels.slice(0, 11)).toEqual([
+      'retargeting',
+      'paid_search',
+      'brand_search',
+      'display',
+      'email',
+      'social',
+      'video',
+      'affiliate',
+      'all marketing',
+      'baseline',
+      'total',
+    ]);
   });
 
   test('shows spend, last click, credit, interval, ROAS and confidence of a channel', () => {
     const table = terminalTable(CAUSAL, wide);
-    expect(cells(lineOf(table, 'channel'))).toEqual(['channel', 'spend', 'last click', 'causal revenue', '95 % interval', 'ROAS', 'confidence']);
-    expect(cells(lineOf(table, 'brand_search'))).toEqual(['brand_search', '102.02', '3,805.79', '929.40', '0 … 3,343', '9.11', '0.60']);
+    expect(cells(lineOf(table, 'channel'))).toEqual([
+      'channel',
+      'spend',
+      'last click',
+      'causal revenue',
+      '95 % interval',
+      'ROAS',
+      'confidence',
+    ]);
+    expect(cells(lineOf(table, 'brand_search'))).toEqual([
+      'brand_search',
+      '102.02',
+      '3,805.79',
+      '929.40',
+      '0 … 3,343',
+      '9.11',
+      '0.60',
+    ]);
     expect(cells(lineOf(table, 'baseline'))).toEqual(['baseline', '–', '3,416.59', '3,754.70', '–', '–', '–']);
     expect(cells(lineOf(table, 'total'))).toEqual(['total', '1,508.88', '8,952.22', '8,952.22', '–', '–', '–']);
   });
@@ -33,7 +64,10 @@ describe('the terminal table', () => {
 
   test('gives the interval of Delta_R where the model has one', () => {
     const models = { causal: { delta_r_interval_cents: [120_000, 451_050] } };
-    const table = terminalTable(withMembers({ diagnostics: { ...CAUSAL.diagnostics, models } }), { ...wide, width: 300 });
+    const table = terminalTable(withMembers({ diagnostics: { ...CAUSAL.diagnostics, models } }), {
+      ...wide,
+      width: 300,
+    });
     expect(table).toContain('95 % interval 1,200.00 USD to 4,510.50 USD');
   });
 
@@ -47,21 +81,42 @@ describe('the terminal table', () => {
 
   test('a path model credits unpaid channels in rows of their own, and both columns still sum to the revenue', () => {
     const table = terminalTable(pathModelReport(), wide);
-    const amounts = ['all marketing', 'direct', 'organic', 'no touch recorded'].map((label) => cells(lineOf(table, label)).slice(2, 4).map((cell) => Math.round(100 * Number(cell.replaceAll(',', '')))));
+    const amounts = ['all marketing', 'direct', 'organic', 'no touch recorded'].map((label) =>
+      cells(lineOf(table, label))
+        .slice(2, 4)
+        .map((cell) => Math.round(100 * Number(cell.replaceAll(',', '')))),
+    );
     const sums = [0, 1].map((column) => amounts.reduce((sum, row) => sum + row[column]!, 0));
     expect(sums).toEqual([895_222, 895_222]);
   });
 
   test('says how far the figures can be trusted, and what nobody judged', () => {
-    const trust = { hrei_score: 0.31, risk_level: 'low', components: {}, classifications: ['misattribution', 'outdated_reference'], verification: { ground_truth_source: 'stored_touchpoints', claims_verified: 50, claims_total: 51 }, not_measured: ['provenance'] };
+    const trust = {
+      hrei_score: 0.31,
+      risk_level: 'low',
+      components: {},
+      classifications: ['misattribution', 'outdated_reference'],
+      verification: { ground_truth_source: 'stored_touchpoints', claims_verified: 50, claims_total: 51 },
+      not_measured: ['provenance'],
+    };
     const text = terminalTable(withMembers({ trust }), { width: 400, colours: false });
-    expect(text).toContain('Trust: risk 0.31 of 1 (low); 50 of 51 figures confirmed a second way. Flagged: misattribution, outdated reference. Not judged: where the files come from.');
+    expect(text).toContain(
+      'Trust: risk 0.31 of 1 (low); 50 of 51 figures confirmed a second way. Flagged: misattribution, outdated ' +
+        'reference. Not judged: where the files come from.',
+    );
     expect(terminalTable(CAUSAL, { width: 400, colours: false })).not.toContain('Trust:');
   });
 
   test('80 cells, the usual terminal, are enough for all but the confidence', () => {
     const table = terminalTable(CAUSAL, { width: 80, colours: false });
-    expect(lineOf(table, 'channel').split(/ {2,}/)).toEqual(['channel', 'spend', 'last click', 'causal revenue', '95 % interval', 'ROAS']);
+    expect(lineOf(table, 'channel').split(/ {2,}/)).toEqual([
+      'channel',
+      'spend',
+      'last click',
+      'causal revenue',
+      '95 % interval',
+      'ROAS',
+    ]);
   });
 
   test('never writes beyond the width, whatever is left out, and keeps the credit to the last', () => {
@@ -111,11 +166,15 @@ describe('text on a terminal', () => {
 
   test('wrapping keeps every word', () => {
     fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }), fc.integer({ min: 12, max: 40 }), (words, width) => {
-        const lines = wrap(words.join(' '), width);
-        expect(lines.join(' ').split(' ')).toEqual(words);
-        expect(lines.every((line) => line.length <= width)).toBe(true);
-      }),
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
+        fc.integer({ min: 12, max: 40 }),
+        (words, width) => {
+          const lines = wrap(words.join(' '), width);
+          expect(lines.join(' ').split(' ')).toEqual(words);
+          expect(lines.every((line) => line.length <= width)).toBe(true);
+        },
+      ),
     );
   });
 });

@@ -5,7 +5,8 @@ import { createClient, type LiftgraphClient } from '../../../schema/client/clien
 import { openHouse, type House } from '../../house.ts';
 import { clock } from '../../service-clock.ts';
 
-const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+const ROWS =
+  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
 describe('the typed client against the service', () => {
   let house: House;
@@ -18,17 +19,31 @@ describe('the typed client against the service', () => {
 
   test('registers, uploads, analyses and reads, without a word about nonces', async () => {
     const stranger = createClient({ baseUrl: `${house.root}/v1` });
-    const { data: agent } = await stranger.POST('/agents/register', { body: { name: 'typed-agent', operator_id: randomUUID() } });
-    const client = createClient({ baseUrl: `${house.root}/v1`, credential: async () => agent!.api_key, apiVersion: '2025-11-01' });
-    const { data: source, response } = await client.POST('/data-sources/connect', { body: { type: 'csv_upload', credentials: { content: ROWS } } });
+    const { data: agent } = await stranger.POST('/agents/register', {
+      body: { name: 'typed-agent', operator_id: randomUUID() },
+    });
+    const client = createClient({
+      baseUrl: `${house.root}/v1`,
+      credential: async () => agent!.api_key,
+      apiVersion: '2025-11-01',
+    });
+    const { data: source, response } = await client.POST('/data-sources/connect', {
+      body: { type: 'csv_upload', credentials: { content: ROWS } },
+    });
     expect(response.headers.get('SVC-API-Version')).toBe('2025-11-01');
-    const { data: analysis } = await client.POST('/attribution', { body: { data_source_id: source!.data_source_id, date_range: ['2026-01-01', '2026-01-31'], model: 'markov' } });
+    const { data: analysis } = await client.POST('/attribution', {
+      body: { data_source_id: source!.data_source_id, date_range: ['2026-01-01', '2026-01-31'], model: 'markov' },
+    });
     const { data: read } = await client.GET('/attribution/{id}', { params: { path: { id: analysis!.id } } });
     expect(read!.channel_impact.map(({ channel }) => channel).toSorted()).toEqual(['direct', 'email']);
   });
 
   test('a refusal comes back in the Error structure, at once', async () => {
-    const client = createClient({ baseUrl: `${house.root}/v1`, credential: `svc_live_sk_${'A'.repeat(24)}`, sleep: () => Promise.reject(new Error('nothing to wait for')) });
+    const client = createClient({
+      baseUrl: `${house.root}/v1`,
+      credential: `svc_live_sk_${'A'.repeat(24)}`,
+      sleep: () => Promise.reject(new Error('nothing to wait for')),
+    });
     const { error, response } = await client.GET('/data-sources');
     expect(response.status).toBe(401);
     expect(error?.error.type).toBe('invalid_api_key');
@@ -37,7 +52,9 @@ describe('the typed client against the service', () => {
 
 describe('retries', () => {
   /** What the server does with each request in turn; the last one repeats. */
-  type Reply = { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> } | 'reset';
+  type Reply =
+    | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
+    | 'reset';
 
   const waits: number[] = [];
   let seen: IncomingMessage[];
@@ -55,11 +72,17 @@ describe('retries', () => {
         bodies.push(body);
         const reply = replies[Math.min(seen.length, replies.length) - 1]!;
         if (reply === 'reset') return void request.socket.destroy();
-        response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(JSON.stringify(reply.body ?? {}));
+        response
+          .writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+          .end(JSON.stringify(reply.body ?? {}));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    client = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, credential: 'key', sleep: async (delayMs) => void waits.push(delayMs) });
+    client = createClient({
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      credential: 'key',
+      sleep: async (delayMs) => void waits.push(delayMs),
+    });
   });
 
   beforeEach(() => {
@@ -70,7 +93,11 @@ describe('retries', () => {
 
   afterAll(() => server.close());
 
-  const post = (headers: Record<string, string> = {}) => client.POST('/attribution', { body: { data_source_id: 'ds_1', date_range: ['2026-01-01', '2026-01-31'] }, headers });
+  const post = (headers: Record<string, string> = {}) =>
+    client.POST('/attribution', {
+      body: { data_source_id: 'ds_1', date_range: ['2026-01-01', '2026-01-31'] },
+      headers,
+    });
   const header = (name: string) => seen.map(({ headers }) => headers[name]);
 
   test('the same body and idempotency key, a fresh nonce, growing waits', async () => {

@@ -34,7 +34,11 @@ describe('the archive', () => {
     const unsigned = await house.tenant(4);
     const segments = await archive();
     expect(segments.find(({ chain }) => chain === unsigned)).toBeUndefined();
-    expect(segments.find(({ chain }) => chain === young)).toEqual({ chain: young, fileName: `${young}/0000000001-0000000009.ndjson.gz`, entries: 9 });
+    expect(segments.find(({ chain }) => chain === young)).toEqual({
+      chain: young,
+      fileName: `${young}/0000000001-0000000009.ndjson.gz`,
+      entries: 9,
+    });
     expect((await house.rows(young)).map(({ sequence }) => sequence)).toEqual([10]);
     expect(await archive()).toEqual([]);
   });
@@ -54,7 +58,9 @@ describe('the archive', () => {
     expect(list).toMatchObject({ totalCount: 32, chainVerified: true });
     expect(list.entries.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 32 }, (_, index) => 32 - index));
     expect(list.entries.slice(12)).toEqual(before.entries);
-    const sequences = async (...args: Parameters<typeof house.log.list> extends [string, ...infer Rest] ? Rest : never) => {
+    const sequences = async (
+      ...args: Parameters<typeof house.log.list> extends [string, ...infer Rest] ? Rest : never
+    ) => {
       const { entries, totalCount, chainVerified } = await house.log.list(chain, ...args);
       return [entries.map(({ sequence }) => sequence), totalCount, chainVerified];
     };
@@ -63,7 +69,12 @@ describe('the archive', () => {
     expect(await sequences({ eventType: 'data.exported' }, 2, 1)).toEqual([[9, 8], 10, true]);
     expect(await sequences({ beforeSequence: 3 }, 5, 0)).toEqual([[2, 1], 2, true]);
 
-    expect(await house.verify(chain)).toMatchObject({ intact: true, entriesVerified: 32, headsMatched: 2, signedThrough: 30 });
+    expect(await house.verify(chain)).toMatchObject({
+      intact: true,
+      entriesVerified: 32,
+      headsMatched: 2,
+      signedThrough: 30,
+    });
     expect(await house.verify(chain, 15, 31)).toMatchObject({ intact: true, entriesVerified: 17 });
   });
 
@@ -90,7 +101,10 @@ describe('the archive', () => {
     const whole = readFileSync(path);
     const lines = gunzipSync(whole).toString().trimEnd().split('\n');
 
-    writeFileSync(path, gzipSync(lines.map((line, index) => (index === 3 ? line.replace('"live"', '"sandbox"') : line)).join('\n')));
+    writeFileSync(
+      path,
+      gzipSync(lines.map((line, index) => (index === 3 ? line.replace('"live"', '"sandbox"') : line)).join('\n')),
+    );
     expect(await house.verify(chain)).toMatchObject({ intact: false, firstBrokenSequence: 4, reason: 'altered' });
     writeFileSync(path, gzipSync(lines.slice(0, -2).join('\n')));
     expect(await house.verify(chain)).toMatchObject({ intact: false, firstBrokenSequence: 8, reason: 'missing' });
@@ -100,7 +114,10 @@ describe('the archive', () => {
     expect(await house.verify(chain)).toMatchObject({ intact: false, firstBrokenSequence: 1 });
     writeFileSync(path, whole);
     renameSync(path, `${path}.gone`);
-    await expect(house.verify(chain)).rejects.toMatchObject({ type: 'service_unavailable', problem: { code: 'archive_unavailable' } });
+    await expect(house.verify(chain)).rejects.toMatchObject({
+      type: 'service_unavailable',
+      problem: { code: 'archive_unavailable' },
+    });
     renameSync(`${path}.gone`, path);
     expect(await house.verify(chain)).toMatchObject({ firstBrokenSequence: null, intact: true });
   });
@@ -118,17 +135,25 @@ describe('the archive', () => {
 
   test('a chain that does not hold is not archived', async () => {
     const chain = await signedChain(6);
-    await house.tamper('update events.audit_entries set hash = hash || $2 where account_id = $1 and sequence = 2', [chain, '0']);
+    await house.tamper('update events.audit_entries set hash = hash || $2 where account_id = $1 and sequence = 2', [
+      chain,
+      '0',
+    ]);
     await expect(archive()).rejects.toThrow(`The chain ${chain} is broken at 2`);
     expect((await house.rows(chain)).length).toBe(6);
-    await house.tamper('update events.audit_entries set hash = left(hash, 71) where account_id = $1 and sequence = 2', [chain]);
+    await house.tamper('update events.audit_entries set hash = left(hash, 71) where account_id = $1 and sequence = 2', [
+      chain,
+    ]);
     await archive();
   });
 
   test('after two years the files alone hold the entries, and the chain is verified from their end on', async () => {
     const chain = await signedChain(10);
     await archive();
-    await house.owner.query(`update events.audit_segments set last_occurred_at = now() - interval '2 years 1 day' where account_id = $1`, [chain]);
+    await house.owner.query(
+      `update events.audit_segments set last_occurred_at = now() - interval '2 years 1 day' where account_id = $1`,
+      [chain],
+    );
     await house.tell(chain, 2);
     expect(await house.verify(chain)).toMatchObject({ intact: true, entriesVerified: 3, signedThrough: 10 });
     expect(await house.log.list(chain, {}, 50, 0)).toMatchObject({ totalCount: 3, chainVerified: true });

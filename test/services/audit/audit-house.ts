@@ -6,7 +6,13 @@ import { Writable } from 'node:stream';
 import { Client } from 'pg';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { AuditArchive } from '../../../services/audit/audit-archive.ts';
-import { AddressHasher, chainName, entryHash, GENESIS_HASH, type ChainedEntry } from '../../../services/audit/audit-entry.ts';
+import {
+  AddressHasher,
+  chainName,
+  entryHash,
+  GENESIS_HASH,
+  type ChainedEntry,
+} from '../../../services/audit/audit-entry.ts';
 import { recordAuditEvent, type AuditEvent } from '../../../services/audit/audit-event.ts';
 import { AuditHeadSigner } from '../../../services/audit/audit-head-signer.ts';
 import { AuditHeadsFile } from '../../../services/audit/audit-heads.ts';
@@ -26,10 +32,22 @@ const SECRET = 'a-secret-for-tests-that-nobody-else-uses';
 export const ISSUER = 'https://api.example';
 export const NOW = new Date('2026-02-01T09:30:00.000Z');
 
-export const contextOf = (clientAddress = '192.0.2.7'): RequestContext => ({ requestId: newRequestId(), principal: null, apiVersion: '2026-02-01', origin: { clientAddress, userAgent: 'test/1' } });
+export const contextOf = (clientAddress = '192.0.2.7'): RequestContext => ({
+  requestId: newRequestId(),
+  principal: null,
+  apiVersion: '2026-02-01',
+  origin: { clientAddress, userAgent: 'test/1' },
+});
 
 export const eventOf = (accountId: string | null, more: Partial<AuditEvent> = {}): AuditEvent => ({
-  accountId, type: 'auth.token_issued', actor: { type: 'agent', id: 'agent_0351EFSwMCuWsp5CADuBq8' }, target: null, outcome: 'success', environment: 'live', details: {}, ...more,
+  accountId,
+  type: 'auth.token_issued',
+  actor: { type: 'agent', id: 'agent_0351EFSwMCuWsp5CADuBq8' },
+  target: null,
+  outcome: 'success',
+  environment: 'live',
+  details: {},
+  ...more,
 });
 
 /** The audit log on a database of its own, with everything that belongs to it. */
@@ -45,7 +63,11 @@ export class AuditHouse {
   readonly publicKeys: PublicKeyStore;
   readonly sealer: AuditSealer;
   readonly lines: string[] = [];
-  readonly #logger = createLogger({ level: 'info', format: 'json', destination: new Writable({ write: (chunk, _encoding, done) => (this.lines.push(String(chunk)), done()) }) });
+  readonly #logger = createLogger({
+    level: 'info',
+    format: 'json',
+    destination: new Writable({ write: (chunk, _encoding, done) => (this.lines.push(String(chunk)), done()) }),
+  });
   readonly log: AuditLog;
 
   private constructor(testDatabase: TestDatabase, database: Database, owner: Client) {
@@ -61,7 +83,14 @@ export class AuditHouse {
   static async open(): Promise<AuditHouse> {
     const testDatabase = await createTestDatabase([eventsOwner, trustOwner]);
     const logger = createLogger({ level: 'silent', format: 'json' });
-    const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 12, logger, timeoutMs: 30_000 });
+    const database = await openDatabase({
+      url: testDatabase.applicationUrl,
+      entities: [],
+      applicationName: 'test',
+      poolMax: 12,
+      logger,
+      timeoutMs: 30_000,
+    });
     const owner = new Client({ connectionString: testDatabase.ownerUrl });
     await owner.connect();
     const house = new AuditHouse(testDatabase, database, owner);
@@ -70,17 +99,31 @@ export class AuditHouse {
   }
 
   logWith(heads: AuditHeadsFile): AuditLog {
-    return new AuditLog({ database: this.database, sealer: this.sealer, archive: this.archive, heads, findKey: async (kid) => (await this.publicKeys.list()).find((key) => key.kid === kid) ?? null });
+    return new AuditLog({
+      database: this.database,
+      sealer: this.sealer,
+      archive: this.archive,
+      heads,
+      findKey: async (kid) => (await this.publicKeys.list()).find((key) => key.kid === kid) ?? null,
+    });
   }
 
   /** A signer as a fresh process has it. */
   signer(): AuditHeadSigner {
-    return new AuditHeadSigner({ database: this.database, keys: this.keys, file: this.file, issuer: ISSUER, logger: this.#logger, clock: () => NOW });
+    return new AuditHeadSigner({
+      database: this.database,
+      keys: this.keys,
+      file: this.file,
+      issuer: ISSUER,
+      logger: this.#logger,
+      clock: () => NOW,
+    });
   }
 
   tell(accountId: string | null, count: number, more: Partial<AuditEvent> = {}): Promise<void> {
     return this.database.asNobody(async (em) => {
-      for (let index = 0; index < count; index += 1) await recordAuditEvent(em, contextOf(), eventOf(accountId, { details: { index }, ...more }));
+      for (let index = 0; index < count; index += 1)
+        await recordAuditEvent(em, contextOf(), eventOf(accountId, { details: { index }, ...more }));
     });
   }
 
@@ -97,13 +140,19 @@ export class AuditHouse {
   }
 
   async rows(chain: string): Promise<ChainedEntry[]> {
-    const { rows } = await this.owner.query<{ sequence: string; entry: string; hash: string }>('select sequence, entry, hash from events.audit_entries where account_id = $1 order by sequence', [chain]);
+    const { rows } = await this.owner.query<{ sequence: string; entry: string; hash: string }>(
+      'select sequence, entry, hash from events.audit_entries where account_id = $1 order by sequence',
+      [chain],
+    );
     return rows.map((row) => ({ ...row, sequence: Number(row.sequence) }));
   }
 
   /** What whoever owns the database can do: the guards are theirs to take down. */
   async tamper(sql: string, values: readonly unknown[]): Promise<void> {
-    await this.owner.query('begin; alter table events.audit_entries disable trigger all; drop index if exists events.audit_entries_type, events.audit_entries_severity, events.audit_entries_moment, events.audit_entries_actor');
+    await this.owner.query(
+      'begin; alter table events.audit_entries disable trigger all; drop index if exists events.audit_entries_type, ' +
+        'events.audit_entries_severity, events.audit_entries_moment, events.audit_entries_actor',
+    );
     try {
       await this.owner.query(sql, [...values]);
     } finally {
@@ -112,20 +161,36 @@ export class AuditHouse {
   }
 
   /** Puts another history in place of this one, hashed anew from a number on, with the head to go with it. */
-  async rechain(chain: string, from: number, change: (entry: Record<string, unknown>) => Record<string, unknown> | null): Promise<void> {
+  async rechain(
+    chain: string,
+    from: number,
+    change: (entry: Record<string, unknown>) => Record<string, unknown> | null,
+  ): Promise<void> {
     const rows = await this.rows(chain);
     let head = { sequence: from - 1, hash: rows[from - 2]?.hash ?? GENESIS_HASH };
     const links: ChainedEntry[] = [];
     for (const { entry } of rows.slice(from - 1)) {
       const changed = change(JSON.parse(entry) as Record<string, unknown>);
       if (changed === null) continue;
-      const text = canonicalJson({ ...changed, chain_id: chainName(chain), sequence: head.sequence + 1, previous_hash: head.hash });
+      const text = canonicalJson({
+        ...changed,
+        chain_id: chainName(chain),
+        sequence: head.sequence + 1,
+        previous_hash: head.hash,
+      });
       head = { sequence: head.sequence + 1, hash: entryHash(head.hash, text) };
       links.push({ ...head, entry: text });
     }
     await this.tamper('delete from events.audit_entries where account_id = $1 and sequence >= $2', [chain, from]);
-    await this.tamper('insert into events.audit_entries select $1, (e ->> $3)::bigint, e ->> $4, e ->> $5 from jsonb_array_elements($2::jsonb) e', [chain, JSON.stringify(links), 'sequence', 'entry', 'hash']);
-    await this.owner.query('update events.audit_chains set sequence = $2, hash = $3, unsigned_since = now() where account_id = $1', [chain, head.sequence, head.hash]);
+    await this.tamper(
+      'insert into events.audit_entries select $1, (e ->> $3)::bigint, e ->> $4, e ->> $5 from ' +
+        'jsonb_array_elements($2::jsonb) e',
+      [chain, JSON.stringify(links), 'sequence', 'entry', 'hash'],
+    );
+    await this.owner.query(
+      'update events.audit_chains set sequence = $2, hash = $3, unsigned_since = now() where account_id = $1',
+      [chain, head.sequence, head.hash],
+    );
   }
 
   async close(): Promise<void> {

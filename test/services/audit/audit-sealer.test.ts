@@ -29,12 +29,30 @@ describe('sealing', () => {
     let previous = `sha256:${'0'.repeat(64)}`;
     for (const [index, { sequence, entry, hash }] of rows.entries()) {
       const content = JSON.parse(entry) as Record<string, unknown>;
-      expect(content).toMatchObject({ chain_id: chain, sequence: index + 1, event_type: 'auth.token_issued', severity: 'info', outcome: 'success', environment: 'live', previous_hash: previous, details: { index: index % 3 } });
+      expect(content).toMatchObject({
+        chain_id: chain,
+        sequence: index + 1,
+        event_type: 'auth.token_issued',
+        severity: 'info',
+        outcome: 'success',
+        environment: 'live',
+        previous_hash: previous,
+        details: { index: index % 3 },
+      });
       expect(content['event_id']).toMatch(/^aud_[0-9A-Za-z]{22}$/);
-      expect(content['actor']).toEqual({ type: 'agent', id: 'agent_0351EFSwMCuWsp5CADuBq8', ip_hash: expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/), user_agent: 'test/1' });
+      expect(content['actor']).toEqual({
+        type: 'agent',
+        id: 'agent_0351EFSwMCuWsp5CADuBq8',
+        ip_hash: expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/),
+        user_agent: 'test/1',
+      });
       expect(sequence).toBe(index + 1);
       // By hand, with another's canonical JSON.
-      expect(hash).toBe(`sha256:${createHash('sha256').update(`${previous}\n${canonicalize(content)}`).digest('hex')}`);
+      expect(hash).toBe(
+        `sha256:${createHash('sha256')
+          .update(`${previous}\n${canonicalize(content)}`)
+          .digest('hex')}`,
+      );
       previous = hash;
     }
     const moments = rows.map(({ entry }) => (JSON.parse(entry) as { occurred_at: string }).occurred_at);
@@ -44,21 +62,34 @@ describe('sealing', () => {
   test('what belongs to no tenant has a chain of its own', async () => {
     await house.tell(null, 1, { type: 'auth.failed', actor: { type: 'anonymous', id: null } });
     expect(await house.sealer.seal(INSTALLATION_CHAIN)).toBe(1);
-    expect(JSON.parse((await house.rows(INSTALLATION_CHAIN))[0]!.entry)).toMatchObject({ chain_id: 'installation', sequence: 1, severity: 'warning' });
+    expect(JSON.parse((await house.rows(INSTALLATION_CHAIN))[0]!.entry)).toMatchObject({
+      chain_id: 'installation',
+      sequence: 1,
+      severity: 'warning',
+    });
   });
 
   test('any text survives as it was', async () => {
     const chain = newUuid();
     const told: unknown[] = [];
     await fc.assert(
-      fc.asyncProperty(fc.record({ text: fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')), number: fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n + 0), nested: fc.array(fc.record({ z: fc.integer(), a: fc.boolean() }), { maxLength: 3 }) }), async (details) => {
-        told.push(JSON.parse(JSON.stringify(details)));
-        await house.tell(chain, 1, { details });
-      }),
+      fc.asyncProperty(
+        fc.record({
+          text: fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
+          number: fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n + 0),
+          nested: fc.array(fc.record({ z: fc.integer(), a: fc.boolean() }), { maxLength: 3 }),
+        }),
+        async (details) => {
+          told.push(JSON.parse(JSON.stringify(details)));
+          await house.tell(chain, 1, { details });
+        },
+      ),
       { numRuns: 100 },
     );
     await house.sealer.seal(chain);
-    expect((await house.rows(chain)).map(({ entry }) => (JSON.parse(entry) as { details: unknown }).details)).toEqual(told);
+    expect((await house.rows(chain)).map(({ entry }) => (JSON.parse(entry) as { details: unknown }).details)).toEqual(
+      told,
+    );
     expect(await house.verify(chain)).toMatchObject({ intact: true, entriesVerified: 100 });
   });
 
@@ -66,14 +97,17 @@ describe('sealing', () => {
     const tenants = Array.from({ length: 100 }, () => newUuid());
     const telling = Promise.all(
       Array.from({ length: 10 }, async (_, turn) => {
-        for (const tenant of tenants.slice(turn * 10, turn * 10 + 10)) for (let again = 0; again < 5; again += 1) await house.tell(tenant, 2, { details: { again } });
+        for (const tenant of tenants.slice(turn * 10, turn * 10 + 10))
+          for (let again = 0; again < 5; again += 1) await house.tell(tenant, 2, { details: { again } });
       }),
     );
-    const sealing = Promise.all(Array.from({ length: 8 }, async () => {
-      let sealed = 0;
-      for (let round = 0; round < 6; round += 1) sealed += await house.sealer.sealAll();
-      return sealed;
-    }));
+    const sealing = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        let sealed = 0;
+        for (let round = 0; round < 6; round += 1) sealed += await house.sealer.sealAll();
+        return sealed;
+      }),
+    );
     await telling;
     const sealed = (await sealing).reduce((sum, each) => sum + each, 0) + (await house.sealer.sealAll());
     expect(sealed).toBe(1_000);
@@ -97,9 +131,20 @@ describe('sealing', () => {
     const chain = newUuid();
     await house.tell(chain, 1_500);
     const program = fileURLToPath(new URL('doomed-sealer.mjs', import.meta.url));
-    // It prints a dot after every statement: killed when it has taken a batch, when it has stored one, and within the next.
+    // It prints a dot after every statement: killed when it has taken a batch, when it has stored one, and within the
+    // next.
     for (const statements of [1, 2, 3]) {
-      const child = spawn(process.execPath, ['--import', new URL('../../../processes/typescript-hook.mjs', import.meta.url).href, program, house.testDatabase.applicationUrl, chain], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(
+        process.execPath,
+        [
+          '--import',
+          new URL('../../../processes/typescript-hook.mjs', import.meta.url).href,
+          program,
+          house.testDatabase.applicationUrl,
+          chain,
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
       for (let seen = 0; seen < statements; seen += 1) await once(child.stdout, 'data');
       child.kill('SIGKILL');
       await once(child, 'close');
@@ -126,32 +171,60 @@ describe('sealing', () => {
 describe('the database', () => {
   test('lets nobody change or remove an entry, its owner not either', async () => {
     const chain = await house.tenant(2);
-    for (const sql of ['update events.audit_entries set hash = hash where account_id = $1', 'delete from events.audit_entries where account_id = $1']) {
+    for (const sql of [
+      'update events.audit_entries set hash = hash where account_id = $1',
+      'delete from events.audit_entries where account_id = $1',
+    ]) {
       await expect(house.owner.query(sql, [chain])).rejects.toThrow('the audit log is append-only');
-      await expect(house.database.asTenant(chain, (em) => em.execute(sql.replace('$1', '?'), [chain]))).rejects.toThrow(/permission denied/);
+      await expect(house.database.asTenant(chain, (em) => em.execute(sql.replace('$1', '?'), [chain]))).rejects.toThrow(
+        /permission denied/,
+      );
     }
     await expect(house.owner.query('truncate events.audit_entries')).rejects.toThrow('the audit log is append-only');
     for (const table of ['audit_entries', 'audit_chains', 'audit_addresses', 'audit_segments']) {
-      await expect(house.database.asTenant(chain, (em) => em.execute(`insert into events.${table} (account_id) values (?)`, [chain]))).rejects.toThrow(/permission denied/);
-      await expect(house.database.asTenant(chain, (em) => em.execute(`truncate events.${table}`))).rejects.toThrow(/permission denied/);
+      await expect(
+        house.database.asTenant(chain, (em) =>
+          em.execute(`insert into events.${table} (account_id) values (?)`, [chain]),
+        ),
+      ).rejects.toThrow(/permission denied/);
+      await expect(house.database.asTenant(chain, (em) => em.execute(`truncate events.${table}`))).rejects.toThrow(
+        /permission denied/,
+      );
     }
-    await expect(house.database.asNobody((em) => em.execute(`select events.archive_audit_entries(?::uuid, 1, 1, '', '')`, [chain]))).rejects.toThrow(/permission denied/);
+    await expect(
+      house.database.asNobody((em) =>
+        em.execute(`select events.archive_audit_entries(?::uuid, 1, 1, '', '')`, [chain]),
+      ),
+    ).rejects.toThrow(/permission denied/);
   });
 
   test('takes nothing that does not continue the chain, or that nobody told', async () => {
     const chain = await house.tenant(1);
     const [last] = await house.rows(chain);
-    const append = (entries: readonly object[]) => house.database.asNobody((em) => em.execute('select events.finish_audit_seal(?::uuid, ?::jsonb)', [chain, JSON.stringify(entries)]));
+    const append = (entries: readonly object[]) =>
+      house.database.asNobody((em) =>
+        em.execute('select events.finish_audit_seal(?::uuid, ?::jsonb)', [chain, JSON.stringify(entries)]),
+      );
     const sha = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
-    await expect(append([{ event_id: newUuid(), sequence: 2, entry: '{}', hash: sha('{}') }])).rejects.toThrow('do not continue the chain');
-    await expect(append([{ event_id: newUuid(), sequence: 3, entry: '{}', hash: sha(`${last!.hash}\n{}`) }])).rejects.toThrow('do not continue the chain');
-    await expect(append([{ event_id: newUuid(), sequence: 2, entry: '{}', hash: sha(`${last!.hash}\n{}`) }])).rejects.toThrow('stands for no event');
+    await expect(append([{ event_id: newUuid(), sequence: 2, entry: '{}', hash: sha('{}') }])).rejects.toThrow(
+      'do not continue the chain',
+    );
+    await expect(
+      append([{ event_id: newUuid(), sequence: 3, entry: '{}', hash: sha(`${last!.hash}\n{}`) }]),
+    ).rejects.toThrow('do not continue the chain');
+    await expect(
+      append([{ event_id: newUuid(), sequence: 2, entry: '{}', hash: sha(`${last!.hash}\n{}`) }]),
+    ).rejects.toThrow('stands for no event');
     expect(await house.rows(chain)).toHaveLength(1);
   });
 
   test('shows a tenant nothing of another', async () => {
     const [mine, theirs] = [await house.tenant(1), await house.tenant(1)];
-    const seen = await house.database.asTenant(mine, (em) => em.execute<{ account_id: string }[]>('select account_id from events.audit_entries union select account_id from events.audit_chains'));
+    const seen = await house.database.asTenant(mine, (em) =>
+      em.execute<{ account_id: string }[]>(
+        'select account_id from events.audit_entries union select account_id from events.audit_chains',
+      ),
+    );
     expect(seen.map(({ account_id }) => account_id)).toEqual([mine]);
     expect(theirs).not.toBe(mine);
     expect(await findUnprotectedTables(house.testDatabase.ownerUrl)).toEqual([]);
@@ -160,16 +233,30 @@ describe('the database', () => {
   test('keeps addresses beside the chain, and coarsens them after 90 days', async () => {
     const chain = newUuid();
     await house.database.asNobody(async (em) => {
-      for (const address of ['192.0.2.77', '2001:db8:1:2::3', '192.0.2.77', 'unknown']) await recordAuditEvent(em, contextOf(address), eventOf(chain));
+      for (const address of ['192.0.2.77', '2001:db8:1:2::3', '192.0.2.77', 'unknown'])
+        await recordAuditEvent(em, contextOf(address), eventOf(chain));
     });
     await house.sealer.seal(chain);
-    const hashes = (await house.rows(chain)).map(({ entry }) => (JSON.parse(entry) as { actor: { ip_hash: string } }).actor.ip_hash);
+    const hashes = (await house.rows(chain)).map(
+      ({ entry }) => (JSON.parse(entry) as { actor: { ip_hash: string } }).actor.ip_hash,
+    );
     expect(hashes[0]).toBe(hashes[2]);
     expect(new Set(hashes).size).toBe(3);
-    const addresses = async () => (await house.owner.query<{ address: string }>('select address::text from events.audit_addresses where account_id = $1 order by sequence', [chain])).rows.map(({ address }) => address);
+    const addresses = async () =>
+      (
+        await house.owner.query<{ address: string }>(
+          'select address::text from events.audit_addresses where account_id = $1 order by sequence',
+          [chain],
+        )
+      ).rows.map(({ address }) => address);
     expect(await addresses()).toEqual(['192.0.2.77/32', '2001:db8:1:2::3/128', '192.0.2.77/32']);
-    await house.owner.query(`update events.audit_addresses set occurred_at = now() - interval '91 days' where account_id = $1 and sequence < 3`, [chain]);
-    const coarsen = () => house.database.asNobody((em) => em.execute<[{ n: string }]>('select events.coarsen_old_addresses() as n'));
+    await house.owner.query(
+      `update events.audit_addresses set occurred_at = now() - interval '91 days'
+        where account_id = $1 and sequence < 3`,
+      [chain],
+    );
+    const coarsen = () =>
+      house.database.asNobody((em) => em.execute<[{ n: string }]>('select events.coarsen_old_addresses() as n'));
     expect(Number((await coarsen())[0].n)).toBe(2);
     expect(Number((await coarsen())[0].n)).toBe(0);
     expect(await addresses()).toEqual(['192.0.2.0/24', '2001:db8:1::/48', '192.0.2.77/32']);

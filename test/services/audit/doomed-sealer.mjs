@@ -4,7 +4,13 @@ import { openDatabase } from '../../../platform/postgres/database.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 
 const [url, chain] = process.argv.slice(2);
-const database = await openDatabase({ url, entities: [], applicationName: 'doomed', poolMax: 2, logger: createLogger({ level: 'silent', format: 'json' }) });
+const database = await openDatabase({
+  url,
+  entities: [],
+  applicationName: 'doomed',
+  poolMax: 2,
+  logger: createLogger({ level: 'silent', format: 'json' }),
+});
 
 /** Dawdles between taking the events and storing their entries, so that the kill comes in between. */
 const slow = {

@@ -29,7 +29,14 @@ let pubSub: PubSub;
 let jobs: Jobs;
 beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner, jobsOwner, authOwner, eventsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'backlog', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
+  database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'backlog',
+    poolMax: 4,
+    logger,
+    timeoutMs: PATIENCE_MS,
+  });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 2 });
   showBacklog(registry, database, logger);
@@ -44,19 +51,61 @@ afterAll(async () => {
 /** All samples by name; undefined where a metric has none. */
 async function figures(of = registry): Promise<Record<string, number | undefined>> {
   const metrics = parseMetrics(await of.metrics());
-  return Object.fromEntries([...metrics].map(([name, { samples }]) => [name.replace(/^liftgraph_/, ''), samples.get(name) ?? samples.get(`${name}{queue="${QUEUE.name}"}`)]));
+  return Object.fromEntries(
+    [...metrics].map(([name, { samples }]) => [
+      name.replace(/^liftgraph_/, ''),
+      samples.get(name) ?? samples.get(`${name}{queue="${QUEUE.name}"}`),
+    ]),
+  );
 }
 
-const record = () => database.asTenant(scope, (em) => recordEvent(em, pubSub, { accountId, environment: 'live', type: 'health.alert', subject: newUuid(), data: EVENT_CATALOGUE['health.alert'].example as never }));
+const record = () =>
+  database.asTenant(scope, (em) =>
+    recordEvent(em, pubSub, {
+      accountId,
+      environment: 'live',
+      type: 'health.alert',
+      subject: newUuid(),
+      data: EVENT_CATALOGUE['health.alert'].example as never,
+    }),
+  );
 
 test('events, deliveries and jobs are shown while they wait, with the age of the eldest', async () => {
-  expect(await figures()).toMatchObject({ outbox_events_waiting: 0, outbox_oldest_event_age_seconds: 0, webhook_deliveries_due: 0, webhook_oldest_delivery_due_seconds: 0 });
+  expect(await figures()).toMatchObject({
+    outbox_events_waiting: 0,
+    outbox_oldest_event_age_seconds: 0,
+    webhook_deliveries_due: 0,
+    webhook_oldest_delivery_due_seconds: 0,
+  });
   await record();
   const { eventId, type: eventType, occurredAt } = await record();
   const endpointId = newUuid();
-  const delivery = { accountId, environment: 'live', endpointId, eventId, eventType, isTest: false, attempt: 1, begunAt: occurredAt, url: 'https://hooks.example/' } as const;
+  const delivery = {
+    accountId,
+    environment: 'live',
+    endpointId,
+    eventId,
+    eventType,
+    isTest: false,
+    attempt: 1,
+    begunAt: occurredAt,
+    url: 'https://hooks.example/',
+  } as const;
   await database.asTenant(scope, async (em) => {
-    await insertEndpoint(em, { id: endpointId, kind: 'webhook', accountId, environment: 'live', workspaceId: null, url: delivery.url, events: ['health.alert'], scopes: ['health:read'], metadata: {}, sealedSecret: Buffer.from('sealed'), secretPrefix: 'a s…', apiVersion: '2026-02-01' });
+    await insertEndpoint(em, {
+      id: endpointId,
+      kind: 'webhook',
+      accountId,
+      environment: 'live',
+      workspaceId: null,
+      url: delivery.url,
+      events: ['health.alert'],
+      scopes: ['health:read'],
+      metadata: {},
+      sealedSecret: Buffer.from('sealed'),
+      secretPrefix: 'a s…',
+      apiVersion: '2026-02-01',
+    });
     await insertDelivery(em, { ...delivery, scheduledAt: new Date(Date.now() - 90_000) });
     // Whose time has not come, and one that somebody is sending.
     await insertDelivery(em, { ...delivery, attempt: 2, scheduledAt: new Date(Date.now() + 3_600_000) });
@@ -68,7 +117,11 @@ test('events, deliveries and jobs are shown while they wait, with the age of the
   expect(shown['outbox_oldest_event_age_seconds']).toBeGreaterThan(0);
   expect(shown['webhook_oldest_delivery_due_seconds']).toBeGreaterThanOrEqual(89);
   // pg-boss counts now and then.
-  for (const deadlineMs = performance.now() + 20_000; (await figures())['jobs_waiting'] !== 1 && performance.now() < deadlineMs; ) await sleep(100);
+  for (
+    const deadlineMs = performance.now() + 20_000;
+    (await figures())['jobs_waiting'] !== 1 && performance.now() < deadlineMs;
+  )
+    await sleep(100);
   expect(await figures()).toMatchObject({ jobs_waiting: 1 });
 
   await database.asNobody(async (em) => markRelayed(em, (await takeEvent(em))!));
@@ -76,12 +129,25 @@ test('events, deliveries and jobs are shown while they wait, with the age of the
 });
 
 test('while the database does not answer, nothing is shown, and soon', async () => {
-  const leaving = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'leaving', poolMax: 2, logger, timeoutMs: PATIENCE_MS });
+  const leaving = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'leaving',
+    poolMax: 2,
+    logger,
+    timeoutMs: PATIENCE_MS,
+  });
   const shown = new Registry();
   showBacklog(shown, leaving, logger);
   expect(await figures(shown)).toMatchObject({ outbox_events_waiting: 1, jobs_waiting: 1 });
   await leaving.close();
   const startedMs = performance.now();
-  expect(await figures(shown)).toEqual({ outbox_events_waiting: undefined, outbox_oldest_event_age_seconds: undefined, webhook_deliveries_due: undefined, webhook_oldest_delivery_due_seconds: undefined, jobs_waiting: undefined });
+  expect(await figures(shown)).toEqual({
+    outbox_events_waiting: undefined,
+    outbox_oldest_event_age_seconds: undefined,
+    webhook_deliveries_due: undefined,
+    webhook_oldest_delivery_due_seconds: undefined,
+    jobs_waiting: undefined,
+  });
   expect(performance.now() - startedMs).toBeLessThan(3_000);
 });

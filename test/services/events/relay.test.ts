@@ -22,7 +22,14 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner, eventsOwner]);
   processes = await Promise.all(
     Array.from({ length: RELAYS }, async () => {
-      const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
+      const database = await openDatabase({
+        url: testDatabase.applicationUrl,
+        entities: [],
+        applicationName: 'test',
+        poolMax: 4,
+        logger,
+        timeoutMs: PATIENCE_MS,
+      });
       return { database, pubSub: await createPubSub({ url: testDatabase.applicationUrl, database, logger }) };
     }),
   );
@@ -45,7 +52,13 @@ const data = EVENT_CATALOGUE['agent.tier_changed'].example;
 async function record(accountId: Uuid, subject: string, failing?: Error): Promise<RecordedEvent> {
   const { database, pubSub } = processes[0]!;
   return database.asTenant(accountId, async (em) => {
-    const recorded = await recordEvent(em, pubSub, { accountId, environment: 'live', type: 'agent.tier_changed', subject, data });
+    const recorded = await recordEvent(em, pubSub, {
+      accountId,
+      environment: 'live',
+      type: 'agent.tier_changed',
+      subject,
+      data,
+    });
     if (failing !== undefined) throw failing;
     return recorded;
   });
@@ -56,7 +69,8 @@ function relayEverywhere(consume: EventConsumer): void {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (const deadlineMs = performance.now() + 15_000; !isSo(); await sleep(5)) if (performance.now() > deadlineMs) throw new Error('it did not happen');
+  for (const deadlineMs = performance.now() + 15_000; !isSo(); await sleep(5))
+    if (performance.now() > deadlineMs) throw new Error('it did not happen');
 }
 
 test('every committed event is relayed once, each subject in its order, however many relays run', async () => {
@@ -64,13 +78,28 @@ test('every committed event is relayed once, each subject in its order, however 
   relayEverywhere(async (_em, event) => void seen.push(event));
   const accounts = [newUuid(), newUuid()];
   const subjects = ['agent_a', 'agent_b', 'agent_c'];
-  const wanted = await Promise.all(accounts.flatMap((account) => subjects.flatMap((subject) => Array.from({ length: PER_SUBJECT }, () => record(account, subject)))));
-  await Promise.all(Array.from({ length: 5 }, () => expect(record(accounts[0]!, subjects[0]!, new Error('rolled back'))).rejects.toThrow('rolled back')));
+  const wanted = await Promise.all(
+    accounts.flatMap((account) =>
+      subjects.flatMap((subject) => Array.from({ length: PER_SUBJECT }, () => record(account, subject))),
+    ),
+  );
+  await Promise.all(
+    Array.from({ length: 5 }, () =>
+      expect(record(accounts[0]!, subjects[0]!, new Error('rolled back'))).rejects.toThrow('rolled back'),
+    ),
+  );
   const last = await record(accounts[0]!, 'agent_last');
   await until(() => seen.some(({ eventId }) => eventId === last.eventId) && seen.length >= wanted.length + 1);
-  expect(seen.map(({ eventId }) => eventId).toSorted()).toEqual([...wanted, last].map(({ eventId }) => eventId).toSorted());
+  expect(seen.map(({ eventId }) => eventId).toSorted()).toEqual(
+    [...wanted, last].map(({ eventId }) => eventId).toSorted(),
+  );
   for (const account of accounts) {
-    for (const subject of subjects) expect(seen.filter((event) => event.accountId === account && event.subject === subject).map(({ sequence }) => sequence)).toEqual(Array.from({ length: PER_SUBJECT }, (_, place) => place + 1));
+    for (const subject of subjects)
+      expect(
+        seen
+          .filter((event) => event.accountId === account && event.subject === subject)
+          .map(({ sequence }) => sequence),
+      ).toEqual(Array.from({ length: PER_SUBJECT }, (_, place) => place + 1));
   }
 });
 
@@ -79,9 +108,15 @@ test('a consumer that fails gets the event again, and what it wrote before is go
   const seen: string[] = [];
   let failures = 2;
   relayEverywhere(async (em, { subject, sequence }) => {
-    await em.execute(`update events.outbox set data = data || '{"seen": true}' where subject = ? and sequence = ?`, [subject, sequence]);
+    await em.execute(`update events.outbox set data = data || '{"seen": true}' where subject = ? and sequence = ?`, [
+      subject,
+      sequence,
+    ]);
     if (subject === 'agent_poison' && sequence === 1 && failures-- > 0) throw new Error('not now');
-    const [{ times }] = await em.execute<[{ times: string }]>(`select count(*) as times from events.outbox where subject = ? and jsonb_exists(data, 'seen')`, [subject]);
+    const [{ times }] = await em.execute<[{ times: string }]>(
+      `select count(*) as times from events.outbox where subject = ? and jsonb_exists(data, 'seen')`,
+      [subject],
+    );
     seen.push(`${subject} ${sequence} ${times}`);
   });
   await record(account, 'agent_poison');
@@ -101,12 +136,23 @@ test('a consumer acts for the tenant of the event and sees nothing of others', a
   });
   await record(account, 'agent_own');
   await until(() => tenants.size === 2);
-  expect(tenants).toEqual(new Map([[other, new Set([other])], [account, new Set([account])]]));
+  expect(tenants).toEqual(
+    new Map([
+      [other, new Set([other])],
+      [account, new Set([account])],
+    ]),
+  );
 });
 
 test('a long backlog costs each event no more than a short one', async () => {
   const [account, waiting] = [newUuid(), 800];
-  await processes[0]!.database.asTenant(account, (em) => em.execute(`select events.record_event(gen_random_uuid(), ?, 'live', 'agent.tier_changed', 'agent_' || n, ?::jsonb, null) from generate_series(1, ?) n`, [account, JSON.stringify(data), waiting]));
+  await processes[0]!.database.asTenant(account, (em) =>
+    em.execute(
+      `select events.record_event(gen_random_uuid(), ?, 'live', 'agent.tier_changed', 'agent_' || n, ?::jsonb, null) ` +
+        `from generate_series(1, ?) n`,
+      [account, JSON.stringify(data), waiting],
+    ),
+  );
   let seen = 0;
   relayEverywhere(async (_em, event) => void (event.accountId === account && (seen += 1)));
   await until(() => seen === waiting);
@@ -127,5 +173,6 @@ test('an event is passed on soon after its commit', async () => {
 });
 
 test('every example of the catalogue has the shape of its type', () => {
-  for (const type of Object.keys(EVENT_CATALOGUE) as EventType[]) expect(() => EVENT_CATALOGUE[type].data.parse(EVENT_CATALOGUE[type].example)).not.toThrow();
+  for (const type of Object.keys(EVENT_CATALOGUE) as EventType[])
+    expect(() => EVENT_CATALOGUE[type].data.parse(EVENT_CATALOGUE[type].example)).not.toThrow();
 });

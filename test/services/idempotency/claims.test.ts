@@ -4,7 +4,12 @@ import { openDatabase, type Database } from '../../../platform/postgres/database
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { newUuid } from '../../../platform/identifiers.ts';
-import { PostgresClaims, type ClaimsOptions, type HeldClaim, type Taken } from '../../../services/idempotency/claims.ts';
+import {
+  PostgresClaims,
+  type ClaimsOptions,
+  type HeldClaim,
+  type Taken,
+} from '../../../services/idempotency/claims.ts';
 import { exactlyOnce } from '../../../services/idempotency/exactly-once.ts';
 import { idempotencyOwner } from '../../../services/idempotency/migrations.ts';
 import type { MigrationOwner } from '../../../platform/postgres/migrate.ts';
@@ -12,7 +17,10 @@ import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { Client } from 'pg';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
-const toyOwner: MigrationOwner = { schema: 'toy', migrations: [{ name: '001-effects', up: ['create table toy.effects (id uuid primary key, name text not null)'] }] };
+const toyOwner: MigrationOwner = {
+  schema: 'toy',
+  migrations: [{ name: '001-effects', up: ['create table toy.effects (id uuid primary key, name text not null)'] }],
+};
 const SECRET = 'a secret of the installation, for the tests of claims';
 const FINGERPRINT = 'aa'.repeat(32);
 const OTHER_FINGERPRINT = 'bb'.repeat(32);
@@ -28,7 +36,14 @@ let keys = 0;
 
 beforeAll(async () => {
   databases = await createTestDatabase([pubSubOwner, idempotencyOwner, toyOwner]);
-  database = await openDatabase({ url: databases.applicationUrl, entities: [], applicationName: 'claims-test', poolMax: 8, logger, timeoutMs: PATIENCE_MS });
+  database = await openDatabase({
+    url: databases.applicationUrl,
+    entities: [],
+    applicationName: 'claims-test',
+    poolMax: 8,
+    logger,
+    timeoutMs: PATIENCE_MS,
+  });
   pubSub = await createPubSub({ url: databases.applicationUrl, database, logger });
   owner = new Client({ connectionString: databases.ownerUrl });
   await owner.connect();
@@ -41,21 +56,38 @@ afterAll(async () => {
   await databases.drop();
 });
 
-const claimsWith = (options: Partial<ClaimsOptions> = {}) => new PostgresClaims({ database, pubSub, secret: SECRET, logger, ...options });
+const claimsWith = (options: Partial<ClaimsOptions> = {}) =>
+  new PostgresClaims({ database, pubSub, secret: SECRET, logger, ...options });
 const freshKey = () => `order-${(keys += 1)}`;
-const take = (key: string, claims = claimsWith(), fingerprint = FINGERPRINT): Promise<Taken<Answer>> => claims.take({ scope: 'account a live', key, fingerprint }, answerSchema);
+const take = (key: string, claims = claimsWith(), fingerprint = FINGERPRINT): Promise<Taken<Answer>> =>
+  claims.take({ scope: 'account a live', key, fingerprint }, answerSchema);
 const held = async (key: string, claims = claimsWith()): Promise<HeldClaim<Answer>> => {
   const taken = await take(key, claims);
   if ('answer' in taken) throw new Error('was answered already');
   return taken.held;
 };
 /** Lets a lease run out as if its owner had died: it renews no more. */
-const letDie = async (key: HeldClaim<Answer>): Promise<void> => void (await owner.query(`update idempotency.claims set lease_until = now() - interval '1 second' where id = $1`, [Buffer.from(key.claim.id, 'base64url')]));
-const contextOf = ({ claim }: HeldClaim<Answer>): RequestContext => ({ requestId: 'req_test', principal: null, apiVersion: '2026-02-01', idempotency: claim });
-const effects = async (name: string): Promise<number> => Number((await owner.query<{ n: string }>('select count(*) as n from toy.effects where name = $1', [name])).rows[0]!.n);
+const letDie = async (key: HeldClaim<Answer>): Promise<void> =>
+  void (await owner.query(`update idempotency.claims set lease_until = now() - interval '1 second' where id = $1`, [
+    Buffer.from(key.claim.id, 'base64url'),
+  ]));
+const contextOf = ({ claim }: HeldClaim<Answer>): RequestContext => ({
+  requestId: 'req_test',
+  principal: null,
+  apiVersion: '2026-02-01',
+  idempotency: claim,
+});
+const effects = async (name: string): Promise<number> =>
+  Number(
+    (await owner.query<{ n: string }>('select count(*) as n from toy.effects where name = $1', [name])).rows[0]!.n,
+  );
 
 /** A mutation with one row as its effect. */
-function act(name: string, key: HeldClaim<Answer>, options: { readonly beforeCommit?: () => Promise<void> } = {}): Promise<{ id: string; recalled: boolean }> {
+function act(
+  name: string,
+  key: HeldClaim<Answer>,
+  options: { readonly beforeCommit?: () => Promise<void> } = {},
+): Promise<{ id: string; recalled: boolean }> {
   return exactlyOnce<{ id: string }, { id: string; recalled: boolean }>(database, contextOf(key), {
     effect: z.object({ id: z.string() }),
     act: (settle) =>
@@ -75,13 +107,19 @@ describe('claims on idempotency keys', () => {
     const key = freshKey();
     expect(await (await held(key)).keep({ text: 'hello' })).toBeNull();
     expect(await take(key)).toEqual({ answer: { text: 'hello' } });
-    await expect(take(key, claimsWith(), OTHER_FINGERPRINT)).rejects.toMatchObject({ type: 'idempotency_conflict', problem: { status: 409 } });
+    await expect(take(key, claimsWith(), OTHER_FINGERPRINT)).rejects.toMatchObject({
+      type: 'idempotency_conflict',
+      problem: { status: 409 },
+    });
   });
 
   test('scopes and keys are told apart, also where one could run into the other', async () => {
     const claims = claimsWith();
     await (await held('x y', claims)).keep({ text: 'mine' });
-    const elsewhere = await claims.take({ scope: 'account a live x', key: 'y', fingerprint: FINGERPRINT }, answerSchema);
+    const elsewhere = await claims.take(
+      { scope: 'account a live x', key: 'y', fingerprint: FINGERPRINT },
+      answerSchema,
+    );
     expect('held' in elsewhere).toBe(true);
     if ('held' in elsewhere) await elsewhere.held.giveUp();
   });
@@ -98,35 +136,72 @@ describe('claims on idempotency keys', () => {
   });
 
   test('of two processes that take the same keys in different orders at the same time, one holds each', async () => {
-    const line = await openDatabase({ url: databases.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 2, logger });
+    const line = await openDatabase({
+      url: databases.applicationUrl,
+      entities: [],
+      applicationName: 'elsewhere',
+      poolMax: 2,
+      logger,
+    });
     const keysTaken = Array.from({ length: 120 }, freshKey);
-    const takeAll = (claims: PostgresClaims, order: readonly string[]) => Promise.allSettled(order.map((key) => take(key, claims)));
-    const outcomes = (await Promise.all([takeAll(claimsWith({ waitMs: 1 }), keysTaken), takeAll(claimsWith({ waitMs: 1, database: line }), keysTaken.toReversed())])).flat();
-    const holding = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' && 'held' in outcome.value ? [outcome.value.held] : []));
+    const takeAll = (claims: PostgresClaims, order: readonly string[]) =>
+      Promise.allSettled(order.map((key) => take(key, claims)));
+    const outcomes = (
+      await Promise.all([
+        takeAll(claimsWith({ waitMs: 1 }), keysTaken),
+        takeAll(claimsWith({ waitMs: 1, database: line }), keysTaken.toReversed()),
+      ])
+    ).flat();
+    const holding = outcomes.flatMap((outcome) =>
+      outcome.status === 'fulfilled' && 'held' in outcome.value ? [outcome.value.held] : [],
+    );
     expect(new Set(holding.map(({ claim }) => claim.id)).size).toBe(keysTaken.length);
     expect(holding).toHaveLength(keysTaken.length);
-    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'idempotency_in_progress' });
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'idempotency_in_progress' });
     // All their answers are kept by a few statements, each under its own key.
-    expect(await Promise.all(holding.map(({ claim, keep }) => keep({ text: claim.id })))).toEqual(holding.map(() => null));
-    for (const taken of await Promise.all(keysTaken.map((key) => take(key)))) expect(taken).toEqual({ answer: { text: expect.any(String) } });
+    expect(await Promise.all(holding.map(({ claim, keep }) => keep({ text: claim.id })))).toEqual(
+      holding.map(() => null),
+    );
+    for (const taken of await Promise.all(keysTaken.map((key) => take(key))))
+      expect(taken).toEqual({ answer: { text: expect.any(String) } });
     const again = await Promise.all(keysTaken.map((key) => take(key)));
-    expect(new Set(again.map((taken) => 'answer' in taken && taken.answer.text))).toEqual(new Set(holding.map(({ claim }) => claim.id)));
+    expect(new Set(again.map((taken) => 'answer' in taken && taken.answer.text))).toEqual(
+      new Set(holding.map(({ claim }) => claim.id)),
+    );
     await line.close();
   });
 
   test('keys of many are taken in one order, so that nobody waits for who waits for him', async () => {
-    const takeInTurn = (client: Client, ids: readonly number[]) => client.query('select idempotency.take_unknown($1, $2, $3, 1000)', [ids.map((id) => Buffer.of(7, id)), ids.map(() => Buffer.of(1)), ids.map(() => newUuid())]);
-    const racers = await Promise.all(Array.from({ length: 3 }, async () => {
-      const client = new Client({ connectionString: databases.applicationUrl });
-      await client.connect();
-      return client;
-    }));
+    const takeInTurn = (client: Client, ids: readonly number[]) =>
+      client.query('select idempotency.take_unknown($1, $2, $3, 1000)', [
+        ids.map((id) => Buffer.of(7, id)),
+        ids.map(() => Buffer.of(1)),
+        ids.map(() => newUuid()),
+      ]);
+    const racers = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const client = new Client({ connectionString: databases.applicationUrl });
+        await client.connect();
+        return client;
+      }),
+    );
     const [leader, onwards, backwards] = racers as [Client, Client, Client];
-    const pids = await Promise.all([onwards, backwards].map(async (client) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid));
+    const pids = await Promise.all(
+      [onwards, backwards].map(
+        async (client) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid,
+      ),
+    );
     await leader.query('begin');
     await takeInTurn(leader, [2]);
     const taken = Promise.all([takeInTurn(onwards, [1, 2, 3]), takeInTurn(backwards, [3, 2, 1])]);
-    for (let waiting = 0; waiting < 2; ) waiting = (await owner.query<{ n: number }>('select count(distinct pid)::int as n from pg_locks where not granted and pid = any ($1)', [pids])).rows[0]!.n;
+    for (let waiting = 0; waiting < 2;)
+      waiting = (
+        await owner.query<{ n: number }>(
+          'select count(distinct pid)::int as n from pg_locks where not granted and pid = any ($1)',
+          [pids],
+        )
+      ).rows[0]!.n;
     await leader.query('commit');
     expect((await taken).map(({ rowCount }) => rowCount).toSorted()).toEqual([0, 2]);
     await Promise.all(racers.map((client) => client.end()));
@@ -136,39 +211,57 @@ describe('claims on idempotency keys', () => {
     const [sound, late, overtaken] = await Promise.all([held(freshKey()), held(freshKey()), held(freshKey())]);
     await letDie(late!);
     await letDie(overtaken!);
-    const heirs = await owner.query(`update idempotency.claims set attempt_id = gen_random_uuid() where id = any($1)`, [[late!, overtaken!].map(({ claim }) => Buffer.from(claim.id, 'base64url'))]);
+    const heirs = await owner.query(`update idempotency.claims set attempt_id = gen_random_uuid() where id = any($1)`, [
+      [late!, overtaken!].map(({ claim }) => Buffer.from(claim.id, 'base64url')),
+    ]);
     expect(heirs.rowCount).toBe(2);
-    const outcomes = await Promise.allSettled([late!.keep({ text: 'late' }), sound!.keep({ text: 'sound' }), overtaken!.keep({ text: 'overtaken' })]);
-    expect(outcomes).toMatchObject([{ reason: { type: 'idempotency_in_progress' } }, { status: 'fulfilled', value: null }, { reason: { type: 'idempotency_in_progress' } }]);
+    const outcomes = await Promise.allSettled([
+      late!.keep({ text: 'late' }),
+      sound!.keep({ text: 'sound' }),
+      overtaken!.keep({ text: 'overtaken' }),
+    ]);
+    expect(outcomes).toMatchObject([
+      { reason: { type: 'idempotency_in_progress' } },
+      { status: 'fulfilled', value: null },
+      { reason: { type: 'idempotency_in_progress' } },
+    ]);
   });
 
   test('the wait is bounded', async () => {
     const key = freshKey();
     const first = await held(key);
-    await expect(take(key, claimsWith({ waitMs: 120 }))).rejects.toMatchObject({ type: 'idempotency_in_progress', problem: { status: 409, retryAfterS: 1 } });
+    await expect(take(key, claimsWith({ waitMs: 120 }))).rejects.toMatchObject({
+      type: 'idempotency_in_progress',
+      problem: { status: 409, retryAfterS: 1 },
+    });
     await first.giveUp();
   });
 
   test('a scope has so many waiting and no more, and other scopes wait as before', async () => {
-  const claims = claimsWith({ waitMs: 3_000 });
-  const [key, theirKey] = [freshKey(), freshKey()];
-  const ours = await held(key, claims);
-  const neighbour = (wanted: string) => claims.take({ scope: 'account b live', key: wanted, fingerprint: FINGERPRINT }, answerSchema);
-  const theirs = await neighbour(theirKey);
-  const outcomes: unknown[] = [];
-  const crowd = Array.from({ length: 20 }, () => take(key, claims).catch((error: unknown) => error).then((outcome) => outcomes.push(outcome)));
-  while (outcomes.length < 4) await sleep(20);
-  for (const outcome of outcomes) expect(outcome).toMatchObject({ type: 'idempotency_in_progress' });
-  const waiting = neighbour(theirKey);
-  if ('answer' in theirs) throw new Error('was answered already');
-  await theirs.held.keep({ text: 'theirs' });
-  expect(await waiting).toEqual({ answer: { text: 'theirs' } });
-  await ours.keep({ text: 'ours' });
-  await Promise.all(crowd);
-  expect(outcomes.slice(4)).toEqual(Array.from({ length: 16 }, () => ({ answer: { text: 'ours' } })));
-});
+    const claims = claimsWith({ waitMs: 3_000 });
+    const [key, theirKey] = [freshKey(), freshKey()];
+    const ours = await held(key, claims);
+    const neighbour = (wanted: string) =>
+      claims.take({ scope: 'account b live', key: wanted, fingerprint: FINGERPRINT }, answerSchema);
+    const theirs = await neighbour(theirKey);
+    const outcomes: unknown[] = [];
+    const crowd = Array.from({ length: 20 }, () =>
+      take(key, claims)
+        .catch((error: unknown) => error)
+        .then((outcome) => outcomes.push(outcome)),
+    );
+    while (outcomes.length < 4) await sleep(20);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ type: 'idempotency_in_progress' });
+    const waiting = neighbour(theirKey);
+    if ('answer' in theirs) throw new Error('was answered already');
+    await theirs.held.keep({ text: 'theirs' });
+    expect(await waiting).toEqual({ answer: { text: 'theirs' } });
+    await ours.keep({ text: 'ours' });
+    await Promise.all(crowd);
+    expect(outcomes.slice(4)).toEqual(Array.from({ length: 16 }, () => ({ answer: { text: 'ours' } })));
+  });
 
-test('a key that was given up is free again, for another request too', async () => {
+  test('a key that was given up is free again, for another request too', async () => {
     const key = freshKey();
     const first = await held(key);
     const waiting = take(key);
@@ -184,7 +277,9 @@ test('a key that was given up is free again, for another request too', async () 
   test('a living attempt renews its lease, a silent one is taken over', async () => {
     const key = freshKey();
     const lively = await held(key, claimsWith({ leaseMs: 200 }));
-    await expect(take(key, claimsWith({ leaseMs: 200, waitMs: 700 }))).rejects.toMatchObject({ type: 'idempotency_in_progress' });
+    await expect(take(key, claimsWith({ leaseMs: 200, waitMs: 700 }))).rejects.toMatchObject({
+      type: 'idempotency_in_progress',
+    });
     await letDie(lively);
     const heir = await held(key);
     await expect(lively.keep({ text: 'too late' })).rejects.toMatchObject({ type: 'idempotency_in_progress' });
@@ -197,11 +292,23 @@ test('a key that was given up is free again, for another request too', async () 
     const key = freshKey();
     const first = await held(key);
     await first.keep({ text: 'yesterday' });
-    await owner.query(`update idempotency.claims set claimed_at = claimed_at - interval '24 hours', lease_until = lease_until - interval '24 hours' where id = $1`, [Buffer.from(first.claim.id, 'base64url')]);
+    await owner.query(
+      `update idempotency.claims set claimed_at = claimed_at - interval '24 hours', lease_until = lease_until - ` +
+        `interval '24 hours' where id = $1`,
+      [Buffer.from(first.claim.id, 'base64url')],
+    );
     const today = await take(key, claimsWith(), OTHER_FINGERPRINT);
     expect('held' in today && !today.held.claim.hasEffect).toBe(true);
-    await owner.query(`update idempotency.claims set claimed_at = claimed_at - interval '24 hours', lease_until = lease_until - interval '1 hour' where id = $1`, [Buffer.from(first.claim.id, 'base64url')]);
-    const [{ gone }] = (await database.ask<{ gone: string }>({ name: 'forget', text: 'select idempotency.forget_old_claims() as gone', values: [] })) as [{ gone: string }];
+    await owner.query(
+      `update idempotency.claims set claimed_at = claimed_at - interval '24 hours', lease_until = lease_until - ` +
+        `interval '1 hour' where id = $1`,
+      [Buffer.from(first.claim.id, 'base64url')],
+    );
+    const [{ gone }] = (await database.ask<{ gone: string }>({
+      name: 'forget',
+      text: 'select idempotency.forget_old_claims() as gone',
+      values: [],
+    })) as [{ gone: string }];
     expect(Number(gone)).toBe(1);
   });
 });
@@ -274,7 +381,13 @@ describe('effects happen once', () => {
   test('a mutation that forgets to settle is caught', async () => {
     const key = freshKey();
     const first = await held(key);
-    await expect(exactlyOnce(database, contextOf(first), { effect: z.object({}), act: () => Promise.resolve(1), recall: () => Promise.resolve(2) })).rejects.toThrow('without settling');
+    await expect(
+      exactlyOnce(database, contextOf(first), {
+        effect: z.object({}),
+        act: () => Promise.resolve(1),
+        recall: () => Promise.resolve(2),
+      }),
+    ).rejects.toThrow('without settling');
     await first.giveUp();
   });
 
@@ -287,12 +400,19 @@ describe('effects happen once', () => {
       recall: () => Promise.resolve(),
     });
     await first.keep({ text: 'svc_agent_sk_SENTINEL' });
-    const { rows } = await owner.query<Record<string, unknown>>('select * from idempotency.claims where id = $1', [Buffer.from(first.claim.id, 'base64url')]);
-    const stored = Buffer.concat(Object.values(rows[0]!).map((value) => (Buffer.isBuffer(value) ? value : Buffer.from(String(value))))).toString('latin1');
+    const { rows } = await owner.query<Record<string, unknown>>('select * from idempotency.claims where id = $1', [
+      Buffer.from(first.claim.id, 'base64url'),
+    ]);
+    const stored = Buffer.concat(
+      Object.values(rows[0]!).map((value) => (Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
+    ).toString('latin1');
     expect(stored).not.toContain('SENTINEL');
     expect(stored).not.toContain(key);
     expect(stored).not.toContain(first.claim.sealKey);
-    const elsewhere = await take(key, new PostgresClaims({ database, pubSub, secret: 'another secret, of another installation', logger }));
+    const elsewhere = await take(
+      key,
+      new PostgresClaims({ database, pubSub, secret: 'another secret, of another installation', logger }),
+    );
     if ('held' in elsewhere) await elsewhere.held.giveUp();
     expect('held' in elsewhere).toBe(true);
   });

@@ -18,11 +18,29 @@ test('a number beyond a double has a fingerprint of its own', () => {
 });
 
 test('the credentials of an account share its keys; agents that act for it have their own', () => {
-  const own: Principal = { kind: 'agent', accountId: 'a', agentId: 'x', credentialId: 'k1', scopes: [], environment: 'live', proof: 'secret', workspace: null };
+  const own: Principal = {
+    kind: 'agent',
+    accountId: 'a',
+    agentId: 'x',
+    credentialId: 'k1',
+    scopes: [],
+    environment: 'live',
+    proof: 'secret',
+    workspace: null,
+  };
   const scopeOf = (changes: Partial<Principal>): string => claimScope({ ...own, ...changes }, '192.0.2.1');
   expect(scopeOf({ credentialId: 'k2' })).toBe(scopeOf({}));
   const delegated = { proof: 'delegated' as const, credentialId: 't1' };
   expect(scopeOf({ ...delegated, credentialId: 't2' })).toBe(scopeOf(delegated));
   const inside = { workspace: { id: 'w', role: 'viewer' as const, homeAccountId: 'b' } };
-  expect(new Set([scopeOf({}), scopeOf({ environment: 'sandbox' }), scopeOf(delegated), scopeOf({ ...delegated, agentId: 'y' }), scopeOf(inside), scopeOf({ ...inside, agentId: 'y' })]).size).toBe(6);
+  expect(
+    new Set([
+      scopeOf({}),
+      scopeOf({ environment: 'sandbox' }),
+      scopeOf(delegated),
+      scopeOf({ ...delegated, agentId: 'y' }),
+      scopeOf(inside),
+      scopeOf({ ...inside, agentId: 'y' }),
+    ]).size,
+  ).toBe(6);
 });

@@ -4,7 +4,9 @@ import { canonicalDigest } from '../../../services/trust/canonical-json.ts';
 describe('canonical JSON', () => {
   test('the digest is that of RFC 8785 text', () => {
     // printf '{"a":[1,true,null],"b":"é"}' | sha256sum
-    expect(canonicalDigest({ b: 'é', a: [1, true, null] })).toBe('sha256:6eab153701ef60c995351765c772011bca6739878254f313acc3f11e1fef476b');
+    expect(canonicalDigest({ b: 'é', a: [1, true, null] })).toBe(
+      'sha256:6eab153701ef60c995351765c772011bca6739878254f313acc3f11e1fef476b',
+    );
   });
 
   test('the order of keys does not count', () => {

@@ -25,6 +25,7 @@ describe('the vault', () => {
       changed[at]! ^= 1;
       expect(() => vault.open(changed, 'p')).toThrow(SealBrokenError);
     }
-    for (let length = 0; length < sealed.length; length += 1) expect(() => vault.open(sealed.subarray(0, length), 'p')).toThrow(SealBrokenError);
+    for (let length = 0; length < sealed.length; length += 1)
+      expect(() => vault.open(sealed.subarray(0, length), 'p')).toThrow(SealBrokenError);
   });
 });

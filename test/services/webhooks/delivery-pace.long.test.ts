@@ -6,8 +6,17 @@ import { openPostOffice, type PostOffice } from './post-office.ts';
 
 /** Scaled down, but for the first; far enough apart to tell which is which. */
 const WAITS_MS = [1_000, 1_300, 1_600, 1_900, 2_200];
-/** One endpoint hears of each, and each happens a little later than the one before: what delays one attempt misses another. */
-const FAILING: readonly EventType[] = ['health.alert', 'campaign.anomaly', 'journey.milestone', 'forecast.ready', 'agent.tier_changed'];
+/**
+ * One endpoint hears of each, and each happens a little later than the one before: what delays one attempt misses
+ * another.
+ */
+const FAILING: readonly EventType[] = [
+  'health.alert',
+  'campaign.anomaly',
+  'journey.milestone',
+  'forecast.ready',
+  'agent.tier_changed',
+];
 const APART_MS = 130;
 const ROUNDS = 3;
 
@@ -31,7 +40,10 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const at = (path: string) => ({ path: each }: { path: string }) => each === path;
+const at =
+  (path: string) =>
+  ({ path: each }: { path: string }) =>
+    each === path;
 
 async function failOf(type: EventType, place: number): Promise<void> {
   const { id } = await waiting.open(`${receiver.url}/fails/${type}`, [type]);
@@ -58,7 +70,9 @@ test('tells of an event soon', async () => {
         await sleep(15);
       }
       const received = (await receiver.until(60 * (round + 1), at('/soon'))).slice(-60);
-      return received.map(({ atMs, message }) => atMs - Date.parse(String(message['timestamp']))).toSorted((one, other) => one - other)[56]!;
+      return received
+        .map(({ atMs, message }) => atMs - Date.parse(String(message['timestamp'])))
+        .toSorted((one, other) => one - other)[56]!;
     });
     expect(p95Ms).toBeLessThan(250);
   } finally {
@@ -95,7 +109,11 @@ test('one dead endpoint with a backlog delays no other by a second', async () =>
 
 test('waits between the attempts as the contract says, to a tenth', async () => {
   await waited;
-  const waitsOf = (type: EventType): number[] => receiver.received.filter(at(`/fails/${type}`)).map(({ atMs }, place, all) => atMs - (all[place - 1]?.atMs ?? atMs)).slice(1);
+  const waitsOf = (type: EventType): number[] =>
+    receiver.received
+      .filter(at(`/fails/${type}`))
+      .map(({ atMs }, place, all) => atMs - (all[place - 1]?.atMs ?? atMs))
+      .slice(1);
   // A busy machine makes single waits longer, and none shorter.
   for (const [place, waitMs] of WAITS_MS.entries()) {
     const shortestMs = Math.min(...FAILING.map((type) => waitsOf(type)[place]!));

@@ -50,12 +50,29 @@ export interface PostOfficeOptions {
   readonly leaseMs?: number;
 }
 
-export async function openPostOffice({ caller, waitsMs = [50, 50, 50, 50, 50], leaseMs = 2_000 }: PostOfficeOptions): Promise<PostOffice> {
+export async function openPostOffice({
+  caller,
+  waitsMs = [50, 50, 50, 50, 50],
+  leaseMs = 2_000,
+}: PostOfficeOptions): Promise<PostOffice> {
   const testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner]);
-  const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'post-office', poolMax: 8, logger, timeoutMs: PATIENCE_MS });
+  const database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'post-office',
+    poolMax: 8,
+    logger,
+    timeoutMs: PATIENCE_MS,
+  });
   const pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   const secrets = new EndpointSecrets(new KeyVault(VAULT_SECRET));
-  const running = caller === undefined ? [] : [startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger }), startDeliveryWorker({ database, pubSub, caller, secrets, leaseMs, waitsMs, logger, clock: () => new Date() })];
+  const running =
+    caller === undefined
+      ? []
+      : [
+          startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger }),
+          startDeliveryWorker({ database, pubSub, caller, secrets, leaseMs, waitsMs, logger, clock: () => new Date() }),
+        ];
   const accountId = newUuid();
   const scope = wholeAccount({ accountId, environment: 'live' });
   const office: PostOffice = {
@@ -66,18 +83,45 @@ export async function openPostOffice({ caller, waitsMs = [50, 50, 50, 50, 50], l
     open(url, events = ['health.alert']) {
       const id = newUuid();
       return database.asTenant(scope, (em) =>
-        insertEndpoint(em, { id, kind: 'webhook', accountId, environment: 'live', workspaceId: null, url, events, scopes: SCOPES, metadata: {}, sealedSecret: secrets.seal(OWN_SECRET, id), secretPrefix: 'a s…', apiVersion: '2026-02-01' }),
+        insertEndpoint(em, {
+          id,
+          kind: 'webhook',
+          accountId,
+          environment: 'live',
+          workspaceId: null,
+          url,
+          events,
+          scopes: SCOPES,
+          metadata: {},
+          sealedSecret: secrets.seal(OWN_SECRET, id),
+          secretPrefix: 'a s…',
+          apiVersion: '2026-02-01',
+        }),
       );
     },
     drop: (id) => database.asTenant(scope, (em) => deleteEndpoint(em, id)),
-    happen: (type = 'health.alert') => database.asTenant(scope, (em) => recordEvent(em, pubSub, { accountId, environment: 'live', type, subject: newUuid(), data: EVENT_CATALOGUE[type].example as never })),
+    happen: (type = 'health.alert') =>
+      database.asTenant(scope, (em) =>
+        recordEvent(em, pubSub, {
+          accountId,
+          environment: 'live',
+          type,
+          subject: newUuid(),
+          data: EVENT_CATALOGUE[type].example as never,
+        }),
+      ),
     endpoint: (id) => database.asTenant(scope, (em) => requireWebhook(em, id)),
-    deliveries: async (id) => (await database.asTenant(scope, (em) => listDeliveries(em, id, {}, { limit: 5_000, offset: 0 }))).toReversed(),
+    deliveries: async (id) =>
+      (await database.asTenant(scope, (em) => listDeliveries(em, id, {}, { limit: 5_000, offset: 0 }))).toReversed(),
     async settled(id, count) {
-      for (const deadlineMs = performance.now() + 20_000; ; ) {
+      for (const deadlineMs = performance.now() + 20_000; ;) {
         const deliveries = await office.deliveries(id);
         if (deliveries.length >= count && deliveries.every(({ status }) => status !== 'pending')) return deliveries;
-        if (performance.now() > deadlineMs) throw new Error(`${deliveries.length} attempts of ${count}, ${deliveries.filter(({ status }) => status === 'pending').length} pending`);
+        if (performance.now() > deadlineMs)
+          throw new Error(
+            `${deliveries.length} attempts of ${count}, ` +
+              `${deliveries.filter(({ status }) => status === 'pending').length} pending`,
+          );
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },

@@ -24,7 +24,9 @@ describe('signatures', () => {
   test('a receiver with the contract alone verifies the plain signature', () => {
     const body = '{"type":"attribution.completed"}';
     for (const secret of [newWebhookSecret(), given]) {
-      expect(signatureHeaders({ eventId, sentAt: new Date(), body }, [secret])['X-SVC-Signature']).toBe(createHmac('sha256', secret).update(body).digest('hex'));
+      expect(signatureHeaders({ eventId, sentAt: new Date(), body }, [secret])['X-SVC-Signature']).toBe(
+        createHmac('sha256', secret).update(body).digest('hex'),
+      );
     }
   });
 

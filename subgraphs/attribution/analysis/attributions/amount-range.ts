@@ -15,19 +15,26 @@ export interface RunSums {
 }
 
 /**
- * Refuses rows of which not every sum can be exact: a figure of an analysis is at most the sum of the sizes of the amounts.
+ * Refuses rows of which not every sum can be exact: a figure of an analysis is at most the sum of the sizes of the
+ * amounts.
  * @throws AnalysisFailedError amount_out_of_range
  */
 export function assertAmountsInRange({ totals, spend }: RunSums): void {
   const { turnover, journeys, conversions, touches } = totals;
   if (!(turnover <= MAX_SUM)) {
-    throw outOfRange(`The revenue of this range, refunds counted as well, adds up to more than ${shown(MAX_SUM)}`, 'orders');
+    throw outOfRange(
+      `The revenue of this range, refunds counted as well, adds up to more than ${shown(MAX_SUM)}`,
+      'orders',
+    );
   }
   if (!(sum(spend.values()) <= MAX_SUM)) {
     throw outOfRange(`The spend of this range adds up to more than ${shown(MAX_SUM)}`, 'spend and costs');
   }
   if (![journeys, conversions, touches].every((count) => count <= Number.MAX_SAFE_INTEGER)) {
-    throw outOfRange(`The journeys of this range or their touches are more than ${shown(Number.MAX_SAFE_INTEGER)}`, 'paths');
+    throw outOfRange(
+      `The journeys of this range or their touches are more than ${shown(Number.MAX_SAFE_INTEGER)}`,
+      'paths',
+    );
   }
 }
 
@@ -39,7 +46,10 @@ export function assertFiguresInRange(figures: AnalysisFigures): void {
   if (!areFiguresInRange(figures)) throw new AnalysisFailedError(FIGURES_OUT_OF_RANGE);
 }
 
-/** Whether all money of the figures is exact, so that it can be shown. Periods and campaigns are parts of their channels. */
+/**
+ * Whether all money of the figures is exact, so that it can be shown. Periods and campaigns are parts of their
+ * channels.
+ */
 export function areFiguresInRange(figures: AnalysisFigures): boolean {
   const cents = [
     figures.revenueCents,

@@ -13,7 +13,15 @@ import { assertAmountsInRange, assertFiguresInRange } from './amount-range.ts';
 import { AnalysisFailedError } from './analysis-failed-error.ts';
 import type { AttributionModel, Granularity } from './attribution.ts';
 import { calibrationsOf, planCalibration, type CalibrationPlan } from './calibration.ts';
-import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type Credit, type ModelOutcomes, type RunTotals } from './compose-figures.ts';
+import {
+  comparisonOf,
+  creditOf,
+  modelBreakdownOf,
+  recoveredRevenue,
+  type Credit,
+  type ModelOutcomes,
+  type RunTotals,
+} from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { modelDiagnostics } from './model-diagnostics.ts';
 import type { ProgressEvent, Stage } from './progress.ts';
@@ -81,24 +89,57 @@ const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 
 /**
  * Runs the five models in parallel on the pool, combines them where `causal` is asked for, and composes the figures.
- * @throws AnalysisFailedError when the rows cannot answer the question or add up to more than is exact, or the run was cancelled.
+ * @throws AnalysisFailedError when the rows cannot answer the question or add up to more than is exact, or the run was
+ * cancelled.
  */
-export async function analyze(data: RunData, parameters: RunParameters, services: RunServices): Promise<AnalysisFigures> {
+export async function analyze(
+  data: RunData,
+  parameters: RunParameters,
+  services: RunServices,
+): Promise<AnalysisFigures> {
   if (data.totals.conversions === 0) {
-    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no conversion in this range. Choose a longer range, upload the orders, or name another conversion event.' });
+    throw new AnalysisFailedError({
+      code: 'insufficient_data',
+      message:
+        'There is no conversion in this range. Choose a longer range, upload the orders, or name another conversion event.',
+    });
   }
   if (data.totals.journeys === 0) {
-    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.' });
+    throw new AnalysisFailedError({
+      code: 'insufficient_data',
+      message:
+        'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.',
+    });
   }
   assertAmountsInRange(data);
   const channels = channelsOf(data);
-  const isBaseline = Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
+  const isBaseline = Uint8Array.from(channels, (channel) =>
+    isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0,
+  );
   const options = runOptionsOf(data, parameters);
   const run = taskRunner(services);
 
-  const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
+  const comparisonRun = run(
+    'comparison',
+    data.events === null
+      ? {
+          paths: data.paths,
+          unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue },
+        }
+      : { events: data.events, options },
+  );
   const seed = seedOf(parameters);
-  const breakdownRuns = startBreakdown({ events: data.events, channels, campaigns: data.campaigns ?? NO_CAMPAIGNS, model: parameters.model, granularity: parameters.granularity, options }, run);
+  const breakdownRuns = startBreakdown(
+    {
+      events: data.events,
+      channels,
+      campaigns: data.campaigns ?? NO_CAMPAIGNS,
+      model: parameters.model,
+      granularity: parameters.granularity,
+      options,
+    },
+    run,
+  );
   const onPaths = { paths: data.paths, confidenceLevel: parameters.confidenceLevel, seed };
   const memberRuns = {
     markov: run('markov', { ...onPaths, order: parameters.markovOrder }),
@@ -119,7 +160,9 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   };
 
   const finished = { count: 0 };
-  await Promise.all(PATH_MODELS.map(async (model) => reportMember(model, await memberRuns[model], totals, finished, services)));
+  await Promise.all(
+    PATH_MODELS.map(async (model) => reportMember(model, await memberRuns[model], totals, finished, services)),
+  );
   const members = {
     markov: await memberRuns.markov,
     shapley: await memberRuns.shapley,
@@ -130,7 +173,15 @@ export async function analyze(data: RunData, parameters: RunParameters, services
 
   services.onProgress(stage('combining', 0.85, 'Combining the models'));
   const plan = planCalibration(parameters.model === 'causal' ? (data.experiments ?? []) : [], channels, isBaseline);
-  const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: plan.input });
+  const causal = await run('causal', {
+    channels,
+    isBaseline,
+    confidenceLevel: parameters.confidenceLevel,
+    totals: { conversions: data.totals.conversions, revenue: data.totals.revenue },
+    members,
+    comparison: totals.comparison,
+    experiments: plan.input,
+  });
   const outcomes: ModelOutcomes = { ...members, causal };
   services.onOutcomes?.(outcomes);
   const outcome = required(parameters.model, outcomes[parameters.model]);
@@ -139,7 +190,16 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   return compose(parameters, data, totals, outcomes, credit, plan, breakdown, services.clockMs() - services.startedMs);
 }
 
-function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, credit: Credit, plan: CalibrationPlan, { timeSeries, campaigns, warnings: breakdownWarnings }: Breakdown, elapsedMs: number): AnalysisFigures {
+function compose(
+  parameters: RunParameters,
+  data: RunData,
+  totals: RunTotals,
+  outcomes: ModelOutcomes,
+  credit: Credit,
+  plan: CalibrationPlan,
+  { timeSeries, campaigns, warnings: breakdownWarnings }: Breakdown,
+  elapsedMs: number,
+): AnalysisFigures {
   const { models, warnings, iterations, converged } = modelDiagnostics(parameters.model, outcomes);
   const { calibrations, warnings: calibrationWarnings } = calibrationsOf(plan, outcomes.causal);
   const figures = {
@@ -179,14 +239,23 @@ function methodologyOf(parameters: RunParameters, outcomes: ModelOutcomes, exper
   if (parameters.model === 'markov') return `markov/order-${parameters.markovOrder}`;
   if (parameters.model !== 'causal') return parameters.model;
   const ran = PATH_MODELS.filter((model) => outcomes[model].ok).join('+');
-  const weights = outcomes.causal.ok && outcomes.causal.basis === 'prior' ? 'prior-weights' : 'stacked-on-placebo-adjusted-lift';
-  return [ran, weights, ...(experiments === 0 ? [] : [`calibrated-by-${experiments}-experiment${experiments === 1 ? '' : 's'}`])].join('/');
+  const weights =
+    outcomes.causal.ok && outcomes.causal.basis === 'prior' ? 'prior-weights' : 'stacked-on-placebo-adjusted-lift';
+  return [
+    ran,
+    weights,
+    ...(experiments === 0 ? [] : [`calibrated-by-${experiments}-experiment${experiments === 1 ? '' : 's'}`]),
+  ].join('/');
 }
 
 function taskRunner(services: RunServices) {
-  return <Name extends TaskName>(name: Name, input: Parameters<typeof services.pool.run<Name>>[1]): Promise<TaskOutcome<Name>> => {
+  return <Name extends TaskName>(
+    name: Name,
+    input: Parameters<typeof services.pool.run<Name>>[1],
+  ): Promise<TaskOutcome<Name>> => {
     const answer = services.pool.run(name, input, { cancel: services.signal }).then((outcome) => {
-      if (!outcome.ok && outcome.code === 'cancelled') throw new AnalysisFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
+      if (!outcome.ok && outcome.code === 'cancelled')
+        throw new AnalysisFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
       return outcome;
     });
     // All tasks of a cancelled run fail, and only the first is waited for.
@@ -195,20 +264,32 @@ function taskRunner(services: RunServices) {
   };
 }
 
-function reportMember(model: (typeof PATH_MODELS)[number], outcome: TaskOutcome<(typeof PATH_MODELS)[number]>, totals: RunTotals, finished: { count: number }, services: RunServices): void {
+function reportMember(
+  model: (typeof PATH_MODELS)[number],
+  outcome: TaskOutcome<(typeof PATH_MODELS)[number]>,
+  totals: RunTotals,
+  finished: { count: number },
+  services: RunServices,
+): void {
   finished.count += 1;
   const progress = 0.35 + (0.5 * finished.count) / PATH_MODELS.length;
   if (outcome.ok) {
     const { channels, revenueCents } = creditOf(model, outcome, totals, null);
     services.onProgress({ kind: 'CHANNEL_RESULT', model, progress, revenueCents, channels });
   }
-  services.onProgress(stage(`model:${model}`, progress, outcome.ok ? `${model} is done` : `${model} gives no answer: ${outcome.message}`));
+  services.onProgress(
+    stage(`model:${model}`, progress, outcome.ok ? `${model} is done` : `${model} gives no answer: ${outcome.message}`),
+  );
 }
 
-function required<Outcome extends { readonly ok: boolean }>(model: string, outcome: Outcome): Extract<Outcome, { readonly ok: true }> {
+function required<Outcome extends { readonly ok: boolean }>(
+  model: string,
+  outcome: Outcome,
+): Extract<Outcome, { readonly ok: true }> {
   if (outcome.ok) return outcome as Extract<Outcome, { readonly ok: true }>;
   const { code, message } = outcome as Outcome & Failure;
-  if (code === 'insufficient_data' || code === 'too_many_channels' || code === 'out_of_range') throw new AnalysisFailedError({ code: 'insufficient_data', message });
+  if (code === 'insufficient_data' || code === 'too_many_channels' || code === 'out_of_range')
+    throw new AnalysisFailedError({ code: 'insufficient_data', message });
   throw new Error(`${model} failed: ${message}`);
 }
 
@@ -219,7 +300,12 @@ function channelsOf(data: RunData): readonly string[] {
 
 /** What the tasks on events are told; `isBaseline` is of the tables' channels. */
 export function runOptionsOf(data: RunData, parameters: RunParameters): RunOptions {
-  return { ...DEFAULT_RUN_PARAMETERS, ...parameters, observedUntilS: data.observedUntilS, isBaseline: baselineOf(data.events?.channels ?? data.paths.channels, parameters) };
+  return {
+    ...DEFAULT_RUN_PARAMETERS,
+    ...parameters,
+    observedUntilS: data.observedUntilS,
+    isBaseline: baselineOf(data.events?.channels ?? data.paths.channels, parameters),
+  };
 }
 
 /** The number that sampled models draw from. */

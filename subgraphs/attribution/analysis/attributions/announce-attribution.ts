@@ -19,24 +19,56 @@ export interface AnnouncingServices {
 }
 
 /**
- * Records that an analysis has ended, in the transaction that ends it; `em` acts for its tenant. Once per analysis, whatever
- * came of it: what is paid for an analysis is paid upon this event.
+ * Records that an analysis has ended, in the transaction that ends it; `em` acts for its tenant. Once per analysis,
+ * whatever came of it: what is paid for an analysis is paid upon this event.
  */
-export async function announceCompletion(em: SqlEntityManager, services: AnnouncingServices, attribution: Attribution): Promise<void> {
+export async function announceCompletion(
+  em: SqlEntityManager,
+  services: AnnouncingServices,
+  attribution: Attribution,
+): Promise<void> {
   const { accountId, environment, workspaceId } = attribution;
   const data = await finishedAnalysis(em, services, attribution);
-  await recordEvent(em, services.pubSub, { accountId, environment, type: 'attribution.completed', subject: data.id, workspaceId, data });
+  await recordEvent(em, services.pubSub, {
+    accountId,
+    environment,
+    type: 'attribution.completed',
+    subject: data.id,
+    workspaceId,
+    data,
+  });
 }
 
 /** Records that a refresh has made a new revision, in the transaction that makes it. Nobody pays for a revision. */
-export async function announceRevision(em: SqlEntityManager, services: AnnouncingServices, attribution: Attribution, previousDeltaRCents: number): Promise<void> {
+export async function announceRevision(
+  em: SqlEntityManager,
+  services: AnnouncingServices,
+  attribution: Attribution,
+  previousDeltaRCents: number,
+): Promise<void> {
   const { accountId, environment, workspaceId, revision } = attribution;
-  const data = { ...(await finishedAnalysis(em, services, attribution)), revision, previous_delta_r_cents: Math.min(previousDeltaRCents, Number.MAX_SAFE_INTEGER), reason: 'late_data' as const };
-  await recordEvent(em, services.pubSub, { accountId, environment, type: 'attribution.updated', subject: data.id, workspaceId, data });
+  const data = {
+    ...(await finishedAnalysis(em, services, attribution)),
+    revision,
+    previous_delta_r_cents: Math.min(previousDeltaRCents, Number.MAX_SAFE_INTEGER),
+    reason: 'late_data' as const,
+  };
+  await recordEvent(em, services.pubSub, {
+    accountId,
+    environment,
+    type: 'attribution.updated',
+    subject: data.id,
+    workspaceId,
+    data,
+  });
 }
 
 /** The analysis as its events tell it: as the REST door writes it, in short. */
-async function finishedAnalysis(em: SqlEntityManager, { publicBaseUrl, clock }: AnnouncingServices, attribution: Attribution): Promise<EventData<'attribution.completed'>> {
+async function finishedAnalysis(
+  em: SqlEntityManager,
+  { publicBaseUrl, clock }: AnnouncingServices,
+  attribution: Attribution,
+): Promise<EventData<'attribution.completed'>> {
   const sourceNow = (await sourcesNow(em, [attribution])).get(attribution.id) ?? null;
   const shown = presentAttribution(attribution, 1, clock(), API_VERSIONS[0], sourceNow);
   const result: Json = restAttribution(shown);

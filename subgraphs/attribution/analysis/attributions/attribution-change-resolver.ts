@@ -20,33 +20,49 @@ interface WatchArguments {
 /** Where the stream begins, or what has changed. */
 type Change = { readonly from: number } | RecordedEvent;
 
-/** The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in. */
+/**
+ * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
+ */
 export function attributionChangeResolver(services: FeedServices, attributions: AttributionResolver): ClassType {
   @Resolver(() => AttributionChangeType)
   class AttributionChangeResolver {
     @Subscription(() => AttributionChangeType, {
-      description: 'Analyses of a source that are completed, updated, or fail; the first item says where the stream begins. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.',
+      description:
+        'Analyses of a source that are completed, updated, or fail; the first item says where the stream begins. ' +
+        'Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.',
       subscribe: ({ args, context }) => watch(services, context as RequestContext, args as WatchArguments),
     })
     async attributionChanged(
       @Root() change: Change,
       @Ctx() context: RequestContext,
       @Arg('dataSourceId', () => ID, { description: 'Public id of the source.' }) _dataSourceId: string,
-      @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last change that was seen; 0 for all that are kept, from now on when absent.' }) _after?: number | null,
+      @Arg('after', () => Int, {
+        nullable: true,
+        description: 'Sequence of the last change that was seen; 0 for all that are kept, from now on when absent.',
+      })
+      _after?: number | null,
     ): Promise<AttributionChange> {
       if ('from' in change) return beginningAt(change.from);
-      return presentChange(change, await unlessGone(() => attributions.attribution(context, String(change.data['id']))));
+      return presentChange(
+        change,
+        await unlessGone(() => attributions.attribution(context, String(change.data['id']))),
+      );
     }
   }
   return AttributionChangeResolver;
 }
 
-async function watch(services: FeedServices, context: RequestContext, { dataSourceId, after }: WatchArguments): Promise<AsyncIterableIterator<Change>> {
+async function watch(
+  services: FeedServices,
+  context: RequestContext,
+  { dataSourceId, after }: WatchArguments,
+): Promise<AsyncIterableIterator<Change>> {
   const principal = assertAction(context.principal, 'attribution:read');
   const uuid = requireUuid('ds', dataSourceId, 'data source');
   const { id } = await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(uuid));
   const source = publicId('ds', id);
-  const isOfSource = ({ type, data }: RecordedEvent): boolean => (CHANGE_TYPES as readonly string[]).includes(type) && data['data_source_id'] === source;
+  const isOfSource = ({ type, data }: RecordedEvent): boolean =>
+    (CHANGE_TYPES as readonly string[]).includes(type) && data['data_source_id'] === source;
   const { from, events } = await watchEvents(services, principal, { after: after ?? null, accepts: isOfSource });
   return beginningWith<Change>({ from }, events);
 }

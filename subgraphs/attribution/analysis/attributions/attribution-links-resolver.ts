@@ -20,7 +20,9 @@ export class ServedAgentType {
 export class AttributionLinksResolver {
   readonly #findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>;
 
-  constructor(findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>) {
+  constructor(
+    findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>,
+  ) {
     this.#findSource = findSource;
   }
 
@@ -29,7 +31,10 @@ export class AttributionLinksResolver {
     return attribution.agentId === null ? null : { id: attribution.agentId };
   }
 
-  @FieldResolver(() => DataSourceType, { nullable: true, description: 'The source that was analysed; null after it was deleted.' })
+  @FieldResolver(() => DataSourceType, {
+    nullable: true,
+    description: 'The source that was analysed; null after it was deleted.',
+  })
   dataSource(@Root() attribution: AttributionRecord, @Ctx() context: RequestContext): Promise<DataSourceType | null> {
     return this.#findSource({ id: attribution.dataSourceId }, context);
   }
@@ -44,17 +49,32 @@ export class ServedAgentResolver {
     this.#database = database;
   }
 
-  @FieldResolver(() => CentsScalar, { nullable: true, description: 'Recovered revenue of all completed live analyses that the agent served: to itself in every account, to others in theirs. Null only together with an error.' })
+  @FieldResolver(() => CentsScalar, {
+    nullable: true,
+    description:
+      'Recovered revenue of all completed live analyses that the agent served: to itself in every account, to others ' +
+      'in theirs. Null only together with an error.',
+  })
   async totalDeltaRCents(@Root() agent: ServedAgentType, @Ctx() context: RequestContext): Promise<number> {
     const principal = assertAction(context.principal, 'agent:readSelf');
     const agentId = requireUuid('agent', agent.id, 'agent');
     const values = [agentId];
     const [row] =
       agentId === principal.agentId
-        ? await this.#database.ask<{ total: string }>({ name: 'attribution.recovered_by', text: 'select attribution.recovered_by($1) as total', values })
+        ? await this.#database.ask<{ total: string }>({
+            name: 'attribution.recovered_by',
+            text: 'select attribution.recovered_by($1) as total',
+            values,
+          })
         : await this.#database.askAs<{ total: string }>(
             { ...principal, environment: 'live' },
-            { name: 'attribution.recovered_here_by', text: `select least(coalesce(sum((result ->> 'deltaRCents')::numeric), 0), ${Number.MAX_SAFE_INTEGER}) as total from attribution.attributions where agent_id = $1 and status = 'completed'`, values },
+            {
+              name: 'attribution.recovered_here_by',
+              text:
+                `select least(coalesce(sum((result ->> 'deltaRCents')::numeric), 0), ${Number.MAX_SAFE_INTEGER}) ` +
+                `as total from attribution.attributions where agent_id = $1 and status = 'completed'`,
+              values,
+            },
           );
     return Number(row!.total);
   }

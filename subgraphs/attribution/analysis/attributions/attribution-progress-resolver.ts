@@ -18,19 +18,27 @@ const NOTHING_FOLLOWS: AsyncIterable<SequencedEvent> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };
 
-/** The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in. */
-export function attributionProgressResolver(services: Pick<RunAttributionServices, 'database' | 'pubSub'>, attributions: AttributionResolver): ClassType {
+/**
+ * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
+ */
+export function attributionProgressResolver(
+  services: Pick<RunAttributionServices, 'database' | 'pubSub'>,
+  attributions: AttributionResolver,
+): ClassType {
   @Resolver(() => AttributionProgressType)
   class AttributionProgressResolver {
     @Subscription(() => AttributionProgressType, {
-      description: 'Everything that happens to an analysis, from behind `after` on; ends with RESULT or ERROR. Errors: RESOURCE_NOT_FOUND.',
+      description:
+        'Everything that happens to an analysis, from behind `after` on; ends with RESULT or ERROR. Errors: ' +
+        'RESOURCE_NOT_FOUND.',
       subscribe: ({ args, context }) => watch(services, context as RequestContext, args as WatchArguments),
     })
     async attributionProgress(
       @Root() sequenced: SequencedEvent,
       @Ctx() context: RequestContext,
       @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string,
-      @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last event that was seen; 0 for all.' }) _after?: number | null,
+      @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last event that was seen; 0 for all.' })
+      _after?: number | null,
     ): Promise<AttributionProgress> {
       const result = sequenced.event.kind === 'RESULT' ? await attributions.attribution(context, id) : null;
       return presentProgress(sequenced, result);
@@ -39,7 +47,11 @@ export function attributionProgressResolver(services: Pick<RunAttributionService
   return AttributionProgressResolver;
 }
 
-async function watch(services: Pick<RunAttributionServices, 'database' | 'pubSub'>, context: RequestContext, { id, after }: WatchArguments): Promise<AsyncIterable<SequencedEvent>> {
+async function watch(
+  services: Pick<RunAttributionServices, 'database' | 'pubSub'>,
+  context: RequestContext,
+  { id, after }: WatchArguments,
+): Promise<AsyncIterable<SequencedEvent>> {
   const principal = assertAction(context.principal, 'attribution:read');
   const uuid = requireUuid('attr', id, 'attribution');
   const seen = after ?? 0;
@@ -49,5 +61,7 @@ async function watch(services: Pick<RunAttributionServices, 'database' | 'pubSub
     return { isOver: attribution.isFinished() && !end.holdsMore, last: end.last };
   });
   // A place that nothing has reached yet would hide the end, and the watcher would wait for ever.
-  return isOver ? NOTHING_FOLLOWS : watchProgress(services.database, services.pubSub, principal, uuid, Math.min(seen, last));
+  return isOver
+    ? NOTHING_FOLLOWS
+    : watchProgress(services.database, services.pubSub, principal, uuid, Math.min(seen, last));
 }

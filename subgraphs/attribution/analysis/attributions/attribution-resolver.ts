@@ -57,10 +57,20 @@ export class AttributionResolver {
       const store = new AttributionStore(em);
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount] = await store.list(narrowed, page);
-      const progress = await latestProgress(em, rows.filter((row) => !row.isFinished()).map((row) => row.id));
+      const progress = await latestProgress(
+        em,
+        rows.filter((row) => !row.isFinished()).map((row) => row.id),
+      );
       const sources = await sourcesNow(em, rows);
-      const nodes = rows.map((row) => this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context));
-      return connectionOf(nodes, page, totalCount, recordEnvelope(nodes.length, this.#services.clock(), context.apiVersion));
+      const nodes = rows.map((row) =>
+        this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context),
+      );
+      return connectionOf(
+        nodes,
+        page,
+        totalCount,
+        recordEnvelope(nodes.length, this.#services.clock(), context.apiVersion),
+      );
     });
     await this.#accesses.tell(context, { type: 'attribution', id: '*' });
     return connection;
@@ -68,7 +78,9 @@ export class AttributionResolver {
 
   @FieldMutation(() => RunAttributionPayload, {
     nullable: true,
-    description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.',
+    description:
+      'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, ' +
+      'RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.',
   })
   async runAttribution(
     @Ctx() context: RequestContext,
@@ -77,7 +89,13 @@ export class AttributionResolver {
     const principal = assertAction(context.principal, 'attribution:run');
     const attribution = await exactlyOnce(this.#services.database, context, {
       effect: runEffect,
-      act: async (settle) => this.#present(await runAttribution(this.#services, principal, input, settle, context.sandboxDelayMs), 0, null, context),
+      act: async (settle) =>
+        this.#present(
+          await runAttribution(this.#services, principal, input, settle, context.sandboxDelayMs),
+          0,
+          null,
+          context,
+        ),
       recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
     });
     return { attribution, trust: attribution.trust };
@@ -93,7 +111,8 @@ export class AttributionResolver {
     const attribution = await exactlyOnce(this.#services.database, context, {
       effect: cancelEffect,
       needsRoom: false,
-      act: async (settle) => this.#present(await cancelAttribution(this.#services, principal, id, settle), 1, null, context),
+      act: async (settle) =>
+        this.#present(await cancelAttribution(this.#services, principal, id, settle), 1, null, context),
       recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
     });
     return { attribution, trust: attribution.trust };
@@ -116,7 +135,10 @@ export class AttributionResolver {
   }
 
   /** Entity resolver. */
-  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<AttributionRecord> {
+  async resolveReference(
+    reference: Readonly<Record<string, unknown>>,
+    context: RequestContext,
+  ): Promise<AttributionRecord> {
     return this.#load(assertAction(context.principal, 'attribution:read'), String(reference['id']), context);
   }
 
@@ -125,14 +147,24 @@ export class AttributionResolver {
     const shown = await this.#services.database.asTenant(principal, async (em) => {
       const attribution = await new AttributionStore(em).require(uuid);
       const progress = attribution.isFinished() ? undefined : (await latestProgress(em, [uuid])).get(uuid);
-      return this.#present(attribution, progress ?? 0, (await sourcesNow(em, [attribution])).get(uuid) ?? null, context);
+      return this.#present(
+        attribution,
+        progress ?? 0,
+        (await sourcesNow(em, [attribution])).get(uuid) ?? null,
+        context,
+      );
     });
     await this.#accesses.tell(context, { type: 'attribution', id });
     return shown;
   }
 
   /** A member of a list: what is wrong with it takes down no other. Read by itself, it tells the log what that is. */
-  #presentAlone(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionRecord {
+  #presentAlone(
+    attribution: Attribution,
+    progress: number,
+    sourceNow: SourceNow | null,
+    context: RequestContext,
+  ): AttributionRecord {
     try {
       return this.#present(attribution, progress, sourceNow, context);
     } catch {
@@ -140,7 +172,12 @@ export class AttributionResolver {
     }
   }
 
-  #present(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionRecord {
+  #present(
+    attribution: Attribution,
+    progress: number,
+    sourceNow: SourceNow | null,
+    context: RequestContext,
+  ): AttributionRecord {
     return presentAttribution(attribution, progress, this.#services.clock(), context.apiVersion, sourceNow);
   }
 }

@@ -18,7 +18,10 @@ const newestFirst = (): QueryOrderMap<Attribution>[] => [{ createdAt: 'desc' }, 
 /** Figures of one page. Whoever makes an answer of them can do nothing else meanwhile. */
 const MAX_PAGE_BYTES = 8 * 1024 ** 2;
 
-/** Reads and locks analyses inside the tenant's transaction; row level security does the rest. Deleted ones are not there any more. */
+/**
+ * Reads and locks analyses inside the tenant's transaction; row level security does the rest. Deleted ones are not
+ * there any more.
+ */
 export class AttributionStore {
   readonly #em: SqlEntityManager;
 
@@ -29,7 +32,8 @@ export class AttributionStore {
   /** @throws ProblemError `resource_not_found`, for another tenant's analysis exactly as for an unknown one. */
   async require(id: Uuid): Promise<Attribution> {
     const found = await this.#em.findOne(Attribution, { id, deletedAt: null });
-    if (found === null) throw new ProblemError('resource_not_found', `There is no attribution ${publicId('attr', id)}.`);
+    if (found === null)
+      throw new ProblemError('resource_not_found', `There is no attribution ${publicId('attr', id)}.`);
     return found;
   }
 
@@ -41,11 +45,17 @@ export class AttributionStore {
 
   /**
    * Newest first, ties by id; with the number of all matches.
-   * @throws ProblemError `validation_error`, code `page_too_large`, before more figures are read than fit into one answer
+   * @throws ProblemError `validation_error`, code `page_too_large`, before more figures are read than fit into one
+   * answer
    */
   async list(filter: AttributionFilter, page: Page): Promise<readonly [readonly Attribution[], number]> {
     const where = conditionOf(filter);
-    const places = await this.#em.find(Attribution, where, { fields: ['id'], orderBy: newestFirst(), limit: page.limit, offset: page.offset });
+    const places = await this.#em.find(Attribution, where, {
+      fields: ['id'],
+      orderBy: newestFirst(),
+      limit: page.limit,
+      offset: page.offset,
+    });
     const ids = places.map(({ id }) => id);
     await this.#refuseHeavy(ids);
     const rows = await this.#em.find(Attribution, { id: { $in: ids } }, { orderBy: newestFirst(), refresh: true });
@@ -53,10 +63,18 @@ export class AttributionStore {
   }
 
   async #refuseHeavy(ids: readonly Uuid[]): Promise<void> {
-    const [{ bytes }] = await this.#em.execute<[{ bytes: string }]>(`select coalesce(sum(result_bytes), 0) as bytes from attribution.attributions where id = any (?::text::uuid[])`, [`{${ids.join(',')}}`]);
+    const [{ bytes }] = await this.#em.execute<[{ bytes: string }]>(
+      `select coalesce(sum(result_bytes), 0) as bytes from attribution.attributions where id = any (?::text::uuid[])`,
+      [`{${ids.join(',')}}`],
+    );
     if (Number(bytes) <= MAX_PAGE_BYTES) return;
     const mebibytes = (each: number): string => (each / 1024 ** 2).toFixed(1);
-    throw new ProblemError('validation_error', `These ${ids.length} analyses hold ${mebibytes(Number(bytes))} MiB of figures, more than the ${mebibytes(MAX_PAGE_BYTES)} MiB that one page may. Ask for fewer at a time, by per_page or first.`, { code: 'page_too_large' });
+    throw new ProblemError(
+      'validation_error',
+      `These ${ids.length} analyses hold ${mebibytes(Number(bytes))} MiB of figures, more than the ` +
+        `${mebibytes(MAX_PAGE_BYTES)} MiB that one page may. Ask for fewer at a time, by per_page or first.`,
+      { code: 'page_too_large' },
+    );
   }
 
   async count(filter: AttributionFilter): Promise<number> {
@@ -65,7 +83,10 @@ export class AttributionStore {
 }
 
 function conditionOf(filter: AttributionFilter): FilterQuery<Attribution> {
-  const created = { ...(filter.createdAfter && { $gte: filter.createdAfter }), ...(filter.createdBefore && { $lte: filter.createdBefore }) };
+  const created = {
+    ...(filter.createdAfter && { $gte: filter.createdAfter }),
+    ...(filter.createdBefore && { $lte: filter.createdBefore }),
+  };
   return {
     deletedAt: null,
     ...(filter.status && { status: filter.status }),

@@ -52,9 +52,9 @@ const AttributionSchema = defineEntity({
 });
 
 /**
- * One analysis and its life: pending → processing → completed | failed, and pending → failed. A job that is taken over from
- * a dead worker starts `processing` again. Nothing leaves `failed`, and only a refresh leaves `completed`, to return to it:
- * meanwhile the figures of the last revision stay.
+ * One analysis and its life: pending → processing → completed | failed, and pending → failed. A job that is taken over
+ * from a dead worker starts `processing` again. Nothing leaves `failed`, and only a refresh leaves `completed`, to
+ * return to it: meanwhile the figures of the last revision stay.
  */
 export class Attribution extends AttributionSchema.class {
   /** True while nothing is happening to this analysis, and nothing is going to unless late rows arrive. */
@@ -92,19 +92,22 @@ export class Attribution extends AttributionSchema.class {
 
   /** The figures are complete and vouched for; the signature stays with them. */
   sign(signature: string): void {
-    if (this.status !== 'completed' || this.signature != null) throw new Error(`cannot sign attribution ${this.id}: it is ${this.status}`);
+    if (this.status !== 'completed' || this.signature != null)
+      throw new Error(`cannot sign attribution ${this.id}: it is ${this.status}`);
     this.signature = signature;
   }
 
   /** The rows of a completed analysis have changed: it is run again. */
   beginRefresh(): void {
-    if (this.status !== 'completed' || !this.autoRefresh) throw new Error(`cannot refresh attribution ${this.id}: it is ${this.status}`);
+    if (this.status !== 'completed' || !this.autoRefresh)
+      throw new Error(`cannot refresh attribution ${this.id}: it is ${this.status}`);
     this.status = 'processing';
   }
 
   /** The refresh came to nothing: the last revision stays, with its signature. */
   keepRevision(): void {
-    if (!this.isRefreshing()) throw new Error(`cannot keep the revision of attribution ${this.id}: it is ${this.status}`);
+    if (!this.isRefreshing())
+      throw new Error(`cannot keep the revision of attribution ${this.id}: it is ${this.status}`);
     this.status = 'completed';
   }
 
@@ -121,5 +124,6 @@ AttributionSchema.setClass(Attribution);
 
 // A function, since MikroORM guards entities with proxies, which have no private methods.
 function assertOpen(attribution: Attribution, step: string): void {
-  if (attribution.isFinished()) throw new Error(`cannot ${step} attribution ${attribution.id}: it is ${attribution.status}`);
+  if (attribution.isFinished())
+    throw new Error(`cannot ${step} attribution ${attribution.id}: it is ${attribution.status}`);
 }

@@ -15,29 +15,48 @@ export interface CalibrationPlan {
 }
 
 /** Picks the experiments on paid channels of the run that share something with its range. */
-export function planCalibration(experiments: readonly RangeExperiment[], channels: readonly string[], isBaseline: Uint8Array): CalibrationPlan {
+export function planCalibration(
+  experiments: readonly RangeExperiment[],
+  channels: readonly string[],
+  isBaseline: Uint8Array,
+): CalibrationPlan {
   const place = new Map(channels.map((channel, index) => [channel, index]));
   const used: UsedExperiment[] = [];
   const warnings: string[] = [];
   for (const experiment of experiments) {
     const { measured, inRange } = experiment;
     const index = place.get(measured.channel);
-    if (index === undefined || inRange === null) warnings.push(`${nameOf(experiment)} was left out: the channel has nothing in the days that its period and the range have in common.`);
-    else if (isBaseline[index] === 1) warnings.push(`${nameOf(experiment)} was left out: the channel counts as baseline in this analysis.`);
+    if (index === undefined || inRange === null)
+      warnings.push(
+        `${nameOf(experiment)} was left out: the channel has nothing in the days that its period and the range have ` +
+          `in common.`,
+      );
+    else if (isBaseline[index] === 1)
+      warnings.push(`${nameOf(experiment)} was left out: the channel counts as baseline in this analysis.`);
     else {
       used.push({ ...experiment, inRange });
       if (inRange.overlap < THIN_OVERLAP) {
         const { incrementalRevenue, standardError } = inRange;
-        warnings.push(`${nameOf(experiment)} overlaps the range thinly (${inRange.overlap.toFixed(2)}, by ${experiment.basis}): carried over to the range it says ${incrementalRevenue.toFixed(2)} ± ${standardError.toFixed(2)}.`);
+        warnings.push(
+          `${nameOf(experiment)} overlaps the range thinly (${inRange.overlap.toFixed(2)}, by ${experiment.basis}): ` +
+            `carried over to the range it says ${incrementalRevenue.toFixed(2)} ± ${standardError.toFixed(2)}.`,
+        );
       }
     }
   }
-  const input = used.map(({ measured, inRange: { incrementalRevenue, standardError } }) => ({ channel: place.get(measured.channel)!, incrementalRevenue, standardError }));
+  const input = used.map(({ measured, inRange: { incrementalRevenue, standardError } }) => ({
+    channel: place.get(measured.channel)!,
+    incrementalRevenue,
+    standardError,
+  }));
   return { input, used, warnings };
 }
 
 /** What the experiments said and did, in their order, with what the reader should know of it. */
-export function calibrationsOf({ used, warnings }: CalibrationPlan, causal: TaskOutcome<'causal'>): { readonly calibrations: readonly ExperimentCalibration[]; readonly warnings: readonly string[] } {
+export function calibrationsOf(
+  { used, warnings }: CalibrationPlan,
+  causal: TaskOutcome<'causal'>,
+): { readonly calibrations: readonly ExperimentCalibration[]; readonly warnings: readonly string[] } {
   if (!causal.ok) return { calibrations: [], warnings };
   const calibrations = used.map(({ measured, basis, inRange }, index) => {
     const { before, after } = causal.calibrations[index]!;
@@ -54,8 +73,22 @@ export function calibrationsOf({ used, warnings }: CalibrationPlan, causal: Task
       modelIncrementalRevenueAfter: after,
     };
   });
-  const unmoved = used.filter(({ inRange }, index) => inRange.incrementalRevenue > 0 && calibrations[index]!.modelIncrementalRevenueBefore === 0 && calibrations[index]!.modelIncrementalRevenueAfter === 0);
-  return { calibrations, warnings: [...warnings, ...unmoved.map((experiment) => `${nameOf(experiment)} could not move the credit: the models see nothing of the channel that it could go to.`)] };
+  const unmoved = used.filter(
+    ({ inRange }, index) =>
+      inRange.incrementalRevenue > 0 &&
+      calibrations[index]!.modelIncrementalRevenueBefore === 0 &&
+      calibrations[index]!.modelIncrementalRevenueAfter === 0,
+  );
+  return {
+    calibrations,
+    warnings: [
+      ...warnings,
+      ...unmoved.map(
+        (experiment) =>
+          `${nameOf(experiment)} could not move the credit: the models see nothing of the channel that it could go to.`,
+      ),
+    ],
+  };
 }
 
 function nameOf({ measured: { id, channel, method, period } }: RangeExperiment): string {

@@ -19,11 +19,16 @@ const topicOf = (attributionId: Uuid) => `attribution-cancelled:${attributionId}
 export const cancelEffect = z.object({ attributionId: uuid });
 
 /**
- * Ends an analysis that has not ended by itself. One that waits never begins; a worker that is at it hears of the commit and
- * stops its computations at their next look at their flag. Cancelling again changes nothing.
+ * Ends an analysis that has not ended by itself. One that waits never begins; a worker that is at it hears of the
+ * commit and stops its computations at their next look at their flag. Cancelling again changes nothing.
  * @throws ProblemError `resource_not_found`; `conflict` with code `already_finished`
  */
-export async function cancelAttribution(services: EndingServices & { readonly jobs: Jobs }, principal: Principal, id: Uuid, settle: Settle<z.output<typeof cancelEffect>>): Promise<Attribution> {
+export async function cancelAttribution(
+  services: EndingServices & { readonly jobs: Jobs },
+  principal: Principal,
+  id: Uuid,
+  settle: Settle<z.output<typeof cancelEffect>>,
+): Promise<Attribution> {
   // What has figures keeps them: it is refused without a wait for whoever is bringing them up to date.
   refuseFinished(await services.database.asTenant(principal, (em) => new AttributionStore(em).require(id)));
   return services.database.asTenant(principal, async (em) => {
@@ -31,7 +36,10 @@ export async function cancelAttribution(services: EndingServices & { readonly jo
     const attribution = (await store.lock(id)) ?? (await store.require(id));
     refuseFinished(attribution);
     if (attribution.failure?.code !== 'cancelled') {
-      await failAnalysis(em, services, attribution, { code: 'cancelled', message: 'The analysis was cancelled. Nothing is billed.' });
+      await failAnalysis(em, services, attribution, {
+        code: 'cancelled',
+        message: 'The analysis was cancelled. Nothing is billed.',
+      });
       await services.jobs.withdraw(em, RUN_QUEUE, id);
       await services.pubSub.publish(em, topicOf(id), null);
     }
@@ -41,9 +49,16 @@ export async function cancelAttribution(services: EndingServices & { readonly jo
 }
 
 function refuseFinished(attribution: Attribution): void {
-  if (attribution.failure?.code === 'cancelled' || (attribution.revisionUnderWay() !== null && !attribution.isRefreshing())) return;
+  if (
+    attribution.failure?.code === 'cancelled' ||
+    (attribution.revisionUnderWay() !== null && !attribution.isRefreshing())
+  )
+    return;
   const id = publicId('attr', attribution.id);
-  const message = attribution.isRefreshing() ? `${id} is completed and cannot be cancelled: late rows have changed its source, and its figures are being brought up to date.` : `${id} is ${attribution.status} already: there is nothing to cancel.`;
+  const message = attribution.isRefreshing()
+    ? `${id} is completed and cannot be cancelled: late rows have changed its source, and its figures are being ` +
+      `brought up to date.`
+    : `${id} is ${attribution.status} already: there is nothing to cancel.`;
   throw new ProblemError('conflict', message, { code: 'already_finished' });
 }
 
@@ -76,13 +91,21 @@ export function watchCancellation(services: WatchServices, run: ScopedRun): Canc
   };
 }
 
-/** A notice that was missed costs the rest of a computation that nobody wants, and so a failed look is no reason to end the run. */
+/**
+ * A notice that was missed costs the rest of a computation that nobody wants, and so a failed look is no reason to end
+ * the run.
+ */
 async function isCancelled({ database, logger }: WatchServices, run: ScopedRun): Promise<boolean> {
   try {
-    const rows = await database.asTenant(wholeAccount(run), (em) => em.execute<{ status: string }[]>(`select status from attribution.attributions where id = ?`, [run.id]));
+    const rows = await database.asTenant(wholeAccount(run), (em) =>
+      em.execute<{ status: string }[]>(`select status from attribution.attributions where id = ?`, [run.id]),
+    );
     return rows[0]?.status === 'failed';
   } catch (error) {
-    logger.warn({ err: error, attribution: publicId('attr', run.id) }, 'whether an analysis was cancelled could not be read; it goes on');
+    logger.warn(
+      { err: error, attribution: publicId('attr', run.id) },
+      'whether an analysis was cancelled could not be read; it goes on',
+    );
     return false;
   }
 }

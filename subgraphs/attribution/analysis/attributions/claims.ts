@@ -21,7 +21,9 @@ const CENT = 0.01 + 1e-9;
 
 /** What an answer claims: each channel's spend, touches, last-click and attributed revenue, the totals, and Delta_R. */
 export function claimsOf(figures: AnalysisFigures): readonly Claim[] {
-  const prav = figures.diagnostics.models['prav'] as { readonly touches?: Readonly<Record<string, number>> } | undefined;
+  const prav = figures.diagnostics.models['prav'] as
+    | { readonly touches?: Readonly<Record<string, number>> }
+    | undefined;
   return [
     ...figures.channels.flatMap((channel): Claim[] => [
       { name: `spend/${channel.channel}`, value: channel.spend },
@@ -45,7 +47,11 @@ export function agrees(claimed: number, found: number, cents = 0): boolean {
 }
 
 /** How many of the stored claims the figures at hand still make, and how many were verified. */
-export function recount(stored: readonly CheckedClaim[], figures: AnalysisFigures, isResultIntact: boolean): { readonly verified: number; readonly total: number } {
+export function recount(
+  stored: readonly CheckedClaim[],
+  figures: AnalysisFigures,
+  isResultIntact: boolean,
+): { readonly verified: number; readonly total: number } {
   const current = new Map(claimsOf(figures).map(({ name, value }) => [name, value]));
   const holds = ({ name, value, verified }: CheckedClaim): boolean => {
     if (!verified) return false;

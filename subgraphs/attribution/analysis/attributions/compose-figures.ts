@@ -32,17 +32,26 @@ export type Credit = Pick<AnalysisFigures, 'channels' | 'baselineRevenueCents' |
 
 /**
  * Turns one model's outcome into the channel figures that are published: cents by largest remainder, so that the
- * channels and the baseline sum to the revenue of the run exactly. `confidence` needs the outcomes of all models: without them
- * it is null. A baseline channel is credited nothing by PRAV and the causal model, by definition and so without doubt.
+ * channels and the baseline sum to the revenue of the run exactly. `confidence` needs the outcomes of all models:
+ * without them it is null. A baseline channel is credited nothing by PRAV and the causal model, by definition and so
+ * without doubt.
  */
-export function creditOf(model: AttributionModel, outcome: Successful<AttributionModel>, totals: RunTotals, outcomes: ModelOutcomes | null): Credit {
+export function creditOf(
+  model: AttributionModel,
+  outcome: Successful<AttributionModel>,
+  totals: RunTotals,
+  outcomes: ModelOutcomes | null,
+): Credit {
   if (outcome.model !== model) throw new Error(`asked for ${model}, was given the outcome of ${outcome.model}`);
   const adjusted = outcome.model === 'causal' || outcome.model === 'prav';
   const confidence = outcomes === null ? null : confidenceOf(outcome, totals, outcomes);
   const revenueCents = toCents(totals.revenue);
   const place = placesOf(outcome.channels);
   const of = (column: Float64Array, channel: string): number => valueAt(column, place.get(channel));
-  const amounts = Float64Array.from([...totals.channels.map((channel) => 100 * of(outcome.value, channel)), 100 * baselineRevenueOf(outcome, totals)]);
+  const amounts = Float64Array.from([
+    ...totals.channels.map((channel) => 100 * of(outcome.value, channel)),
+    100 * baselineRevenueOf(outcome, totals),
+  ]);
   const cents = largestRemainder(amounts, revenueCents);
   const lastClickCents = ruleCents(totals, 'last', totals.channels);
   const channels = totals.channels.map((channel, index): ChannelFigures => ({
@@ -58,9 +67,23 @@ export function creditOf(model: AttributionModel, outcome: Successful<Attributio
       adjusted && totals.isBaseline[index] === 1
         ? { lower: 0, upper: 0, level: totals.confidenceLevel }
         : // The cent that rounding moved to the channel stays inside.
-          { lower: Math.min(of(outcome.intervalLow, channel), cents[index]! / 100), upper: Math.max(of(outcome.intervalHigh, channel), cents[index]! / 100), level: totals.confidenceLevel },
+          {
+            lower: Math.min(of(outcome.intervalLow, channel), cents[index]! / 100),
+            upper: Math.max(of(outcome.intervalHigh, channel), cents[index]! / 100),
+            level: totals.confidenceLevel,
+          },
   }));
-  return { channels, revenueCents, baselineRevenueCents: cents[totals.channels.length]!, confidence: confidence === null ? null : outcome.model === 'causal' ? outcome.overallConfidence : weightedMean(confidence, channels) };
+  return {
+    channels,
+    revenueCents,
+    baselineRevenueCents: cents[totals.channels.length]!,
+    confidence:
+      confidence === null
+        ? null
+        : outcome.model === 'causal'
+          ? outcome.overallConfidence
+          : weightedMean(confidence, channels),
+  };
 }
 
 function baselineRevenueOf(outcome: Successful<AttributionModel>, totals: RunTotals): number {
@@ -76,7 +99,9 @@ function confidenceOf(outcome: Successful<AttributionModel>, totals: RunTotals, 
   const place = placesOf(outcome.channels);
   const of = (column: Float64Array, channel: string): number => valueAt(column, place.get(channel));
   const credited = outcome.value.reduce((sum, amount) => sum + amount, 0);
-  const witnesses = [outcomes.markov, outcomes.shapley, outcomes.prav].flatMap((witness) => (witness.ok ? [witnessOf(witness, totals)] : []));
+  const witnesses = [outcomes.markov, outcomes.shapley, outcomes.prav].flatMap((witness) =>
+    witness.ok ? [witnessOf(witness, totals)] : [],
+  );
   return Float64Array.from(channels, (channel, index) => {
     if (isBaseline[index] === 1 && (outcome.model === 'causal' || outcome.model === 'prav')) return 1;
     if (outcome.model === 'causal') return of(outcome.confidence, channel);
@@ -86,14 +111,24 @@ function confidenceOf(outcome: Successful<AttributionModel>, totals: RunTotals, 
 }
 
 /**
- * What a model says of a channel's share: among the paid channels for a paid one, so that all three can be compared; among all
- * for a baseline channel, of which PRAV says nothing.
+ * What a model says of a channel's share: among the paid channels for a paid one, so that all three can be compared;
+ * among all for a baseline channel, of which PRAV says nothing.
  */
-function witnessOf(outcome: Successful<'markov' | 'shapley' | 'prav'>, { channels, isBaseline }: RunTotals): (index: number) => number | undefined {
+function witnessOf(
+  outcome: Successful<'markov' | 'shapley' | 'prav'>,
+  { channels, isBaseline }: RunTotals,
+): (index: number) => number | undefined {
   const place = placesOf(outcome.channels);
   const share = channels.map((channel) => valueAt(outcome.share, place.get(channel)));
   const paid = share.reduce((sum, part, index) => (isBaseline[index] === 1 ? sum : sum + part), 0);
-  return (index) => (isBaseline[index] === 1 ? (outcome.model === 'prav' ? undefined : share[index]) : paid > 0 ? share[index]! / paid : undefined);
+  return (index) =>
+    isBaseline[index] === 1
+      ? outcome.model === 'prav'
+        ? undefined
+        : share[index]
+      : paid > 0
+        ? share[index]! / paid
+        : undefined;
 }
 
 /** Mean of the channels' confidence, weighted by what they are credited with; of all alike where nothing is. */
@@ -105,12 +140,18 @@ function weightedMean(confidence: Float64Array, channels: readonly ChannelFigure
 
 /**
  * Recovered revenue: over the paid channels that earned something and that last click under-credits, what the model
- * attributes and what last click did; their difference is what last click hid. `deltaRNetCents` is the signed sum over all paid channels.
+ * attributes and what last click did; their difference is what last click hid. `deltaRNetCents` is the signed sum over
+ * all paid channels.
  */
-export function recoveredRevenue(channels: readonly ChannelFigures[]): Pick<AnalysisFigures, 'revenueCausalCents' | 'revenueLastclickCents' | 'deltaRCents' | 'deltaRNetCents'> {
+export function recoveredRevenue(
+  channels: readonly ChannelFigures[],
+): Pick<AnalysisFigures, 'revenueCausalCents' | 'revenueLastclickCents' | 'deltaRCents' | 'deltaRNetCents'> {
   const paid = channels.filter((channel) => !channel.isBaseline);
-  const underCredited = paid.filter((channel) => channel.attributedRevenueCents > Math.max(0, channel.lastclickRevenueCents));
-  const sum = (of: readonly ChannelFigures[], cents: (channel: ChannelFigures) => number) => of.reduce((total, channel) => total + cents(channel), 0);
+  const underCredited = paid.filter(
+    (channel) => channel.attributedRevenueCents > Math.max(0, channel.lastclickRevenueCents),
+  );
+  const sum = (of: readonly ChannelFigures[], cents: (channel: ChannelFigures) => number) =>
+    of.reduce((total, channel) => total + cents(channel), 0);
   const revenueCausalCents = sum(underCredited, (channel) => channel.attributedRevenueCents);
   const revenueLastclickCents = sum(underCredited, (channel) => channel.lastclickRevenueCents);
   return {
@@ -121,9 +162,18 @@ export function recoveredRevenue(channels: readonly ChannelFigures[]): Pick<Anal
   };
 }
 
-const RULE_NAMES = { last: 'last_click', first: 'first_click', linear: 'linear', timeDecay: 'time_decay', position: 'position_based' } as const satisfies Record<string, ComparisonRule>;
+const RULE_NAMES = {
+  last: 'last_click',
+  first: 'first_click',
+  linear: 'linear',
+  timeDecay: 'time_decay',
+  position: 'position_based',
+} as const satisfies Record<string, ComparisonRule>;
 
-/** Revenue per channel by each comparison rule, major units; each rule and the unattributed revenue sum to the revenue of the run to the cent. */
+/**
+ * Revenue per channel by each comparison rule, major units; each rule and the unattributed revenue sum to the revenue
+ * of the run to the cent.
+ */
 export function comparisonOf(totals: RunTotals): AnalysisFigures['comparison'] {
   const { channels } = totals.comparison;
   const entries = Object.entries(RULE_NAMES).map(([rule, name]) => {
@@ -137,12 +187,22 @@ export function comparisonOf(totals: RunTotals): AnalysisFigures['comparison'] {
 export function modelBreakdownOf(outcomes: ModelOutcomes): AnalysisFigures['modelBreakdown'] {
   const members = (['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const).flatMap((model) => {
     const outcome = outcomes[model];
-    return outcome.ok ? [[model, Object.fromEntries(outcome.channels.map((channel, index) => [channel, outcome.share[index]!]))] as const] : [];
+    return outcome.ok
+      ? [
+          [
+            model,
+            Object.fromEntries(outcome.channels.map((channel, index) => [channel, outcome.share[index]!])),
+          ] as const,
+        ]
+      : [];
   });
   return Object.fromEntries(members);
 }
 
-/** What a comparison rule gives each of `channels`, in cents: they share what is not the revenue of conversions without a touch. */
+/**
+ * What a comparison rule gives each of `channels`, in cents: they share what is not the revenue of conversions without
+ * a touch.
+ */
 function ruleCents(totals: RunTotals, rule: keyof typeof RULE_NAMES, channels: readonly string[]): Float64Array {
   const { rules } = totals.comparison;
   const place = placesOf(totals.comparison.channels);

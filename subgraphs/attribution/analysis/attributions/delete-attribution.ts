@@ -15,21 +15,34 @@ export interface DeletingServices {
 }
 
 /**
- * Deletes an analysis with its figures, its progress and its signature: from now on every call answers 404. What was billed for
- * it, and the recovered revenue that it was billed by, stay on record.
- * @throws ProblemError `resource_not_found`; `conflict`, code `not_finished`, while it is computed or brought up to date
+ * Deletes an analysis with its figures, its progress and its signature: from now on every call answers 404. What was
+ * billed for it, and the recovered revenue that it was billed by, stay on record.
+ * @throws ProblemError `resource_not_found`; `conflict`, code `not_finished`, while it is computed or brought up to
+ * date
  */
-export async function deleteAttribution(services: DeletingServices, context: RequestContext, principal: Principal, id: Uuid, settle: Settle<z.output<typeof deleteEffect>>): Promise<void> {
+export async function deleteAttribution(
+  services: DeletingServices,
+  context: RequestContext,
+  principal: Principal,
+  id: Uuid,
+  settle: Settle<z.output<typeof deleteEffect>>,
+): Promise<void> {
   await services.database.asTenant(principal, async (em) => {
     const store = new AttributionStore(em);
     const attribution = (await store.lock(id)) ?? (await store.require(id));
     const shownId = publicId('attr', id);
     if (!attribution.isFinished()) {
-      throw new ProblemError('conflict', `${shownId} is ${attribution.status}. Cancel it, or delete it when it has finished.`, { code: 'not_finished' });
+      throw new ProblemError(
+        'conflict',
+        `${shownId} is ${attribution.status}. Cancel it, or delete it when it has finished.`,
+        { code: 'not_finished' },
+      );
     }
     await em.execute(
-      `update attribution.attributions set deleted_at = ?, auto_refresh = false, trust = null, failure = null, signature = null, channels = null,
-         result = case when result is not null then jsonb_build_object('deltaRCents', result -> 'deltaRCents') end where id = ?`,
+      `update attribution.attributions
+        set deleted_at = ?, auto_refresh = false, trust = null, failure = null, signature = null, channels = null,
+         result = case when result is not null then jsonb_build_object('deltaRCents', result -> 'deltaRCents') end
+           where id = ?`,
       [services.clock(), id],
     );
     await em.execute(`delete from attribution.attribution_progress where attribution_id = ?`, [id]);

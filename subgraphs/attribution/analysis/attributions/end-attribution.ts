@@ -29,8 +29,15 @@ export interface RunFindings {
   readonly channelRulesDigest: string | null;
 }
 
-/** Completes a run with its figures, signature, last progress event and event, all or nothing. A run that is over is left alone. */
-export async function completeRun(services: CompletingServices, run: RevisionRun, { figures, trust, arrivals, channelRulesDigest }: RunFindings): Promise<void> {
+/**
+ * Completes a run with its figures, signature, last progress event and event, all or nothing. A run that is over is
+ * left alone.
+ */
+export async function completeRun(
+  services: CompletingServices,
+  run: RevisionRun,
+  { figures, trust, arrivals, channelRulesDigest }: RunFindings,
+): Promise<void> {
   await endRun(services, run, async (row, em) => {
     const previous = row.result ?? null;
     row.complete(figures, trust, services.clock());
@@ -44,7 +51,10 @@ export async function completeRun(services: CompletingServices, run: RevisionRun
   });
 }
 
-/** Ends a run without figures; also what happens when every attempt of its job has failed. A refresh that fails leaves the last revision. */
+/**
+ * Ends a run without figures; also what happens when every attempt of its job has failed. A refresh that fails leaves
+ * the last revision.
+ */
 export async function failRun(services: EndingServices, run: RevisionRun, failure: AttributionFailure): Promise<void> {
   await endRun(services, run, async (row, em) => {
     if (!row.isRefreshing()) return failAnalysis(em, services, row, failure);
@@ -54,20 +64,34 @@ export async function failRun(services: EndingServices, run: RevisionRun, failur
 }
 
 /** Fails a locked analysis that has no figures, in the caller's transaction. */
-export async function failAnalysis(em: SqlEntityManager, services: AnnouncingServices, row: Attribution, failure: AttributionFailure): Promise<void> {
+export async function failAnalysis(
+  em: SqlEntityManager,
+  services: AnnouncingServices,
+  row: Attribution,
+  failure: AttributionFailure,
+): Promise<void> {
   row.fail(failure, services.clock());
   await tell(em, services, row, { kind: 'ERROR', failure });
   await announceCompletion(em, services, row);
 }
 
-async function endRun(services: EndingServices, run: RevisionRun, end: (row: Attribution, em: SqlEntityManager) => Promise<void>): Promise<void> {
+async function endRun(
+  services: EndingServices,
+  run: RevisionRun,
+  end: (row: Attribution, em: SqlEntityManager) => Promise<void>,
+): Promise<void> {
   await services.database.asTenant(wholeAccount(run), async (em) => {
     const row = await new AttributionStore(em).lock(run.id);
     if (row?.revisionUnderWay() === run.revision) await end(row, em);
   });
 }
 
-async function tell(em: SqlEntityManager, { pubSub }: AnnouncingServices, row: Attribution, event: ProgressEvent): Promise<void> {
+async function tell(
+  em: SqlEntityManager,
+  { pubSub }: AnnouncingServices,
+  row: Attribution,
+  event: ProgressEvent,
+): Promise<void> {
   await em.flush();
   await appendProgress(em, pubSub, row, [event]);
 }

@@ -35,26 +35,66 @@ export interface ExportServices {
 }
 
 /**
- * A completed analysis as a file, in constant memory. Level `paths` reads the journeys of the analysis from the store as it is
- * now, by the channel rules in force: same range, lookback and conversion event, and only paths that touch a channel it was restricted to.
- * Resolves when the file is complete, so that nothing fails half-way.
- * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable` (deleted), `validation_error` (no such level).
+ * A completed analysis as a file, in constant memory. Level `paths` reads the journeys of the analysis from the store
+ * as it is now, by the channel rules in force: same range, lookback and conversion event, and only paths that touch a
+ * channel it was restricted to. Resolves when the file is complete, so that nothing fails half-way.
+ * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable` (deleted),
+ * `validation_error` (no such level).
  */
-export async function exportAttribution({ database, clickhouse }: ExportServices, principal: Principal, id: Uuid, { format, level, signal }: ExportRequest): Promise<ExportedFile> {
+export async function exportAttribution(
+  { database, clickhouse }: ExportServices,
+  principal: Principal,
+  id: Uuid,
+  { format, level, signal }: ExportRequest,
+): Promise<ExportedFile> {
   const { attribution, source, naming } = await database.asTenant(principal, async (em) => {
     const attribution = await new AttributionStore(em).require(id);
     const { dataSourceId } = attribution;
-    return { attribution, source: await new DataSourceStore(em).find(dataSourceId), naming: await channelNamingOf(em, dataSourceId) };
+    return {
+      attribution,
+      source: await new DataSourceStore(em).find(dataSourceId),
+      naming: await channelNamingOf(em, dataSourceId),
+    };
   });
   const { status, figures } = publicationOf(attribution);
-  if (figures === null) throw new ProblemError('conflict', `The analysis is ${status} and has no figures${attribution.isFinished() ? '' : ' yet'}.`, { code: 'not_ready' });
-  if (level === 'paths' && source === null) throw new ProblemError('data_source_unavailable', 'The data source was deleted, and its journeys with it. The other levels are still there.', { code: 'deleted', param: 'query:level' });
-  const body = level === 'paths' ? await pathsOf(clickhouse, { accountId: source!.accountId, dataSourceId: attribution.dataSourceId, naming }, attribution, format, signal) : await tableFile(clickhouse, exportedTable(attribution, figures, level), format, signal);
+  if (figures === null)
+    throw new ProblemError(
+      'conflict',
+      `The analysis is ${status} and has no figures${attribution.isFinished() ? '' : ' yet'}.`,
+      { code: 'not_ready' },
+    );
+  if (level === 'paths' && source === null)
+    throw new ProblemError(
+      'data_source_unavailable',
+      'The data source was deleted, and its journeys with it. The other levels are still there.',
+      { code: 'deleted', param: 'query:level' },
+    );
+  const body =
+    level === 'paths'
+      ? await pathsOf(
+          clickhouse,
+          { accountId: source!.accountId, dataSourceId: attribution.dataSourceId, naming },
+          attribution,
+          format,
+          signal,
+        )
+      : await tableFile(clickhouse, exportedTable(attribution, figures, level), format, signal);
   return { fileName: `liftgraph-${publicId('attr', id)}-${level}.${format}`, body };
 }
 
-async function pathsOf(clickhouse: ClickHouse, source: SourceKey, attribution: Attribution, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+async function pathsOf(
+  clickhouse: ClickHouse,
+  source: SourceKey,
+  attribution: Attribution,
+  format: ExportFormat,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
   const { dateStart, dateEnd, lookbackWindowDays, conversionEvent, channels } = attribution;
-  const store = new JourneyStore(clickhouse, { ...(await withoutGaps(clickhouse, source)), dateRange: [dateStart, dateEnd], lookbackDays: lookbackWindowDays, conversionEvent });
+  const store = new JourneyStore(clickhouse, {
+    ...(await withoutGaps(clickhouse, source)),
+    dateRange: [dateStart, dateEnd],
+    lookbackDays: lookbackWindowDays,
+    conversionEvent,
+  });
   return store.pathFile(format, channels ?? null, signal);
 }

@@ -16,10 +16,15 @@ const money = (value: number): number | null => roundHalfUp(value, 2);
 const ratio = (value: number | null): number | null => (value === null ? null : roundHalfUp(value, 4));
 
 /**
- * The figures of a completed analysis as rows, restricted to its channels; columns are named and rounded as over REST. Money in major units.
+ * The figures of a completed analysis as rows, restricted to its channels; columns are named and rounded as over REST.
+ * Money in major units.
  * @throws ProblemError `validation_error` where the data of the analysis has no such level.
  */
-export function exportedTable(attribution: Attribution, figures: AnalysisFigures, level: Exclude<ExportLevel, 'paths'>): Table {
+export function exportedTable(
+  attribution: Attribution,
+  figures: AnalysisFigures,
+  level: Exclude<ExportLevel, 'paths'>,
+): Table {
   const shown = attribution.channels ?? null;
   const isShown: ChannelFilter = (channel) => shown === null || shown.includes(channel);
   switch (level) {
@@ -35,14 +40,45 @@ export function exportedTable(attribution: Attribution, figures: AnalysisFigures
 function channelRows({ channels, revenueCents, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
   return {
     columns: [
-      text('channel'), flag('is_baseline'), number('spend'), number('attributed_revenue'), number('lastclick_revenue'), number('delta_r'), number('incremental_revenue'), number('conversions'),
-      number('share'), maybe('roi'), maybe('roas'), maybe('causal_lift'), maybe('confidence'), maybe('interval_lower'), maybe('interval_upper'), { name: 'rank', type: 'UInt32' }, text('currency'),
+      text('channel'),
+      flag('is_baseline'),
+      number('spend'),
+      number('attributed_revenue'),
+      number('lastclick_revenue'),
+      number('delta_r'),
+      number('incremental_revenue'),
+      number('conversions'),
+      number('share'),
+      maybe('roi'),
+      maybe('roas'),
+      maybe('causal_lift'),
+      maybe('confidence'),
+      maybe('interval_lower'),
+      maybe('interval_upper'),
+      { name: 'rank', type: 'UInt32' },
+      text('currency'),
     ],
-    rows: presentChannels(channels, revenueCents).filter(({ channel }) => isShown(channel)).map((each) => [
-      each.channel, each.isBaseline, money(each.spend), each.attributedRevenue, each.lastclickRevenue, each.deltaR, each.incrementalRevenue, ratio(each.conversions),
-      ratio(each.share), ratio(each.roi), ratio(each.roas), ratio(each.causalLift), ratio(each.confidence),
-      each.confidenceInterval === null ? null : money(each.confidenceInterval.lower), each.confidenceInterval === null ? null : money(each.confidenceInterval.upper), each.rank, currency,
-    ]),
+    rows: presentChannels(channels, revenueCents)
+      .filter(({ channel }) => isShown(channel))
+      .map((each) => [
+        each.channel,
+        each.isBaseline,
+        money(each.spend),
+        each.attributedRevenue,
+        each.lastclickRevenue,
+        each.deltaR,
+        each.incrementalRevenue,
+        ratio(each.conversions),
+        ratio(each.share),
+        ratio(each.roi),
+        ratio(each.roas),
+        ratio(each.causalLift),
+        ratio(each.confidence),
+        each.confidenceInterval === null ? null : money(each.confidenceInterval.lower),
+        each.confidenceInterval === null ? null : money(each.confidenceInterval.upper),
+        each.rank,
+        currency,
+      ]),
   };
 }
 
@@ -50,9 +86,24 @@ function periodRows({ timeSeries, channels, currency }: AnalysisFigures, isShown
   if (timeSeries == null) throw without('periods');
   const baseline = new Set(channels.filter(({ isBaseline }) => isBaseline).map(({ channel }) => channel));
   return {
-    columns: [{ name: 'period_start', type: 'Date32' }, flag('partial'), text('channel'), flag('is_baseline'), number('attributed_revenue'), text('currency')],
+    columns: [
+      { name: 'period_start', type: 'Date32' },
+      flag('partial'),
+      text('channel'),
+      flag('is_baseline'),
+      number('attributed_revenue'),
+      text('currency'),
+    ],
     rows: presentTimeSeries(timeSeries, isShown).flatMap((point) =>
-      Object.entries(point.channels).map(([channel, attributed]) => [point.periodStart, point.partial, channel, baseline.has(channel), attributed, currency])),
+      Object.entries(point.channels).map(([channel, attributed]) => [
+        point.periodStart,
+        point.partial,
+        channel,
+        baseline.has(channel),
+        attributed,
+        currency,
+      ]),
+    ),
   };
 }
 
@@ -60,13 +111,35 @@ function campaignRows({ campaigns, currency }: AnalysisFigures, isShown: Channel
   if (campaigns == null) throw without('campaigns');
   return {
     columns: [
-      text('channel'), { name: 'campaign', type: 'Nullable(String)' }, number('spend'), number('touches'), number('attributed_revenue'), number('lastclick_revenue'), number('delta_r'), maybe('roi'), maybe('roas'),
+      text('channel'),
+      { name: 'campaign', type: 'Nullable(String)' },
+      number('spend'),
+      number('touches'),
+      number('attributed_revenue'),
+      number('lastclick_revenue'),
+      number('delta_r'),
+      maybe('roi'),
+      maybe('roas'),
       text('currency'),
     ],
-    rows: presentCampaigns(campaigns, isShown).map((each) => [each.channel, each.campaign, money(each.spend), each.touches, each.attributedRevenue, each.lastclickRevenue, each.deltaR, ratio(each.roi), ratio(each.roas), currency]),
+    rows: presentCampaigns(campaigns, isShown).map((each) => [
+      each.channel,
+      each.campaign,
+      money(each.spend),
+      each.touches,
+      each.attributedRevenue,
+      each.lastclickRevenue,
+      each.deltaR,
+      ratio(each.roi),
+      ratio(each.roas),
+      currency,
+    ]),
   };
 }
 
 function without(level: ExportLevel): ProblemError {
-  return new ProblemError('validation_error', `level: this analysis has no ${level}; its diagnostics say why.`, { code: 'not_available', param: 'query:level' });
+  return new ProblemError('validation_error', `level: this analysis has no ${level}; its diagnostics say why.`, {
+    code: 'not_available',
+    param: 'query:level',
+  });
 }

@@ -20,8 +20,8 @@ import type { AttributionFailure } from './attribution.ts';
 import type { LoadRunData, RunQuery } from './run-attribution-job.ts';
 
 /**
- * Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the range, and
- * counts of the rows themselves. Every read ends with the signal.
+ * Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the
+ * range, and counts of the rows themselves. Every read ends with the signal.
  * @throws AnalysisFailedError where another attempt would meet the same
  */
 export function loadRunData(store: ClickHouse): LoadRunData {
@@ -37,8 +37,17 @@ export function loadRunData(store: ClickHouse): LoadRunData {
 }
 
 const TOO_MUCH_TO_READ = {
-  statement_too_large: { code: 'insufficient_data', message: 'The rows of this range need more memory than one analysis may take. Choose a shorter range, or split the source.' },
-  statement_ended: { code: 'internal', message: 'Reading the rows of this range took too long and was ended. Choose a shorter range, or ask again later. The analysis is not billed.' },
+  statement_too_large: {
+    code: 'insufficient_data',
+    message:
+      'The rows of this range need more memory than one analysis may take. Choose a shorter range, or split the source.',
+  },
+  statement_ended: {
+    code: 'internal',
+    message:
+      'Reading the rows of this range took too long and was ended. Choose a shorter range, or ask again later. The ' +
+      'analysis is not billed.',
+  },
 } as const satisfies Record<string, AttributionFailure>;
 
 function readRunData(store: ClickHouse): LoadRunData {
@@ -54,8 +63,16 @@ function readRunData(store: ClickHouse): LoadRunData {
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
     const spendRead = sourceSpend(clickhouse, query, dateRange);
     const daysRead = readDays(clickhouse, query);
-    const journeysRead = loadJourneys(clickhouse, { ...source, dateRange, lookbackDays, conversionEvent, countsTouches: true, observedBefore: new Date(dayAfter(recordedRange(query.now).end)) });
-    const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> => countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
+    const journeysRead = loadJourneys(clickhouse, {
+      ...source,
+      dateRange,
+      lookbackDays,
+      conversionEvent,
+      countsTouches: true,
+      observedBefore: new Date(dayAfter(recordedRange(query.now).end)),
+    });
+    const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> =>
+      countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
     const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
       journeysRead,
       spendRead,
@@ -64,15 +81,21 @@ function readRunData(store: ClickHouse): LoadRunData {
       daysRead,
     ]);
     const spendByChannel = new Map<string, number>();
-    for (const each of spend.rows) spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
+    for (const each of spend.rows)
+      spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
     const preceding = await loadPreceding(clickhouse, query, followed);
-    const recountDays = async (): Promise<readonly StoredDay[]> => (await storedDays(clickhouse, query, { deduplicated: true, now: query.now })).days;
+    const recountDays = async (): Promise<readonly StoredDay[]> =>
+      (await storedDays(clickhouse, query, { deduplicated: true, now: query.now })).days;
     return {
       paths,
       events: followed?.events ?? null,
       totals,
       spend: spendByChannel,
-      campaigns: { ofEvents: followed?.campaigns ?? null, tooMany: spend.tooManyCampaigns || (followed?.tooManyCampaigns ?? false), spend: spend.rows },
+      campaigns: {
+        ofEvents: followed?.campaigns ?? null,
+        tooMany: spend.tooManyCampaigns || (followed?.tooManyCampaigns ?? false),
+        spend: spend.rows,
+      },
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
       warnings: ignoresPaths ? [IGNORED_PATHS] : [],
@@ -83,12 +106,16 @@ function readRunData(store: ClickHouse): LoadRunData {
 
 /** What is wrong with the rows fails the analysis for good: another attempt would find the same. */
 function failedWhereInvalid(error: unknown): never {
-  if (error instanceof ProblemError && error.type === 'validation_error') throw new AnalysisFailedError({ code: 'insufficient_data', message: error.message });
+  if (error instanceof ProblemError && error.type === 'validation_error')
+    throw new AnalysisFailedError({ code: 'insufficient_data', message: error.message });
   throw error;
 }
 
 /** Days are hashed only where the store has changed since they were verified. */
-async function readDays(clickhouse: ClickHouse, query: RunQuery): Promise<Pick<AssessableRun['stored'], 'days' | 'parts'>> {
+async function readDays(
+  clickhouse: ClickHouse,
+  query: RunQuery,
+): Promise<Pick<AssessableRun['stored'], 'days' | 'parts'>> {
   const parts = await partsDigest(clickhouse, query);
   if (parts !== null && parts === query.verifiedParts) return { days: null, parts };
   return { days: (await storedDays(clickhouse, query, { deduplicated: false, now: query.now })).days, parts };
@@ -99,15 +126,30 @@ const LEAST_USERS = 20_000;
 const MOST_ONE_IN = 100;
 
 /**
- * Where the window of equal length before the range is to be found: among the events of the run where these reach that far, else
- * read for a sample of users; null where the source reaches back less than half of it.
+ * Where the window of equal length before the range is to be found: among the events of the run where these reach that
+ * far, else read for a sample of users; null where the source reaches back less than half of it.
  */
-async function loadPreceding(clickhouse: ClickHouse, query: RunQuery, followed: { readonly events: EventTable; readonly fromS: number } | null): Promise<AssessableRun['stored']['preceding']> {
+async function loadPreceding(
+  clickhouse: ClickHouse,
+  query: RunQuery,
+  followed: { readonly events: EventTable; readonly fromS: number } | null,
+): Promise<AssessableRun['stored']['preceding']> {
   if (followed === null) return null;
   const { startMs, endMs } = spanOf([query.startDate, query.endDate]);
   const span = { startMs: startMs - (endMs - startMs), endMs: startMs };
-  if ((query.earliestDay ?? query.startDate) > new Date((span.startMs + span.endMs) / 2).toISOString().slice(0, 10)) return null;
+  if ((query.earliestDay ?? query.startDate) > new Date((span.startMs + span.endMs) / 2).toISOString().slice(0, 10))
+    return null;
   if (followed.fromS * 1000 <= span.startMs) return 'in_events';
   const oneIn = Math.max(1, Math.min(MOST_ONE_IN, Math.floor(followed.events.userHash.length / LEAST_USERS)));
-  return { events: await loadSampledEvents(clickhouse, { accountId: query.accountId, dataSourceId: query.dataSourceId, naming: query.naming, span, conversionEvent: query.conversionEvent, channels: followed.events.channels, oneIn }) };
+  return {
+    events: await loadSampledEvents(clickhouse, {
+      accountId: query.accountId,
+      dataSourceId: query.dataSourceId,
+      naming: query.naming,
+      span,
+      conversionEvent: query.conversionEvent,
+      channels: followed.events.channels,
+      oneIn,
+    }),
+  };
 }

@@ -4,9 +4,18 @@ import type { ModelOutcomes } from './compose-figures.ts';
 type Report = Readonly<Record<string, unknown>>;
 
 /** What each model says of itself, and what the reader of `model` should be warned of. */
-export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcomes): { readonly models: Report; readonly warnings: readonly string[]; readonly iterations: number; readonly converged: boolean } {
+export function modelDiagnostics(
+  model: AttributionModel,
+  outcomes: ModelOutcomes,
+): {
+  readonly models: Report;
+  readonly warnings: readonly string[];
+  readonly iterations: number;
+  readonly converged: boolean;
+} {
   const { markov, shapley, dominance, rwa, prav, causal } = outcomes;
-  const byChannel = (channels: readonly string[], column: Float64Array | Int8Array): Report => Object.fromEntries(channels.map((channel, index) => [channel, column[index]!]));
+  const byChannel = (channels: readonly string[], column: Float64Array | Int8Array): Report =>
+    Object.fromEntries(channels.map((channel, index) => [channel, column[index]!]));
   const association = (outcome: typeof dominance | typeof rwa): Report =>
     outcome.ok
       ? {
@@ -15,13 +24,25 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
           weight: byChannel(outcome.channels, outcome.conversionOutcome.weight),
           sign: byChannel(outcome.channels, outcome.conversionOutcome.sign),
           exact: outcome.exact,
-          ...(outcome.exact ? {} : { orderings: outcome.evaluations, standard_error: byChannel(outcome.channels, outcome.conversionOutcome.standardError) }),
+          ...(outcome.exact
+            ? {}
+            : {
+                orderings: outcome.evaluations,
+                standard_error: byChannel(outcome.channels, outcome.conversionOutcome.standardError),
+              }),
         }
       : refusal(outcome);
 
   const models: Report = {
     markov: markov.ok
-      ? { order: markov.order, states: markov.states, exact: markov.converged, conversion_probability: markov.probability, expected_value: markov.expectedValue, removal_effect: byChannel(markov.channels, markov.removalEffect) }
+      ? {
+          order: markov.order,
+          states: markov.states,
+          exact: markov.converged,
+          conversion_probability: markov.probability,
+          expected_value: markov.expectedValue,
+          removal_effect: byChannel(markov.channels, markov.removalEffect),
+        }
       : refusal(markov),
     shapley: shapley.ok ? { exact: true } : refusal(shapley),
     dominance: association(dominance),
@@ -46,12 +67,22 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
         }
       : refusal(prav),
     causal: causal.ok
-      ? { basis: causal.basis, weights: causal.weights, kappa: causal.kappa, incremental_revenue: causal.incrementalRevenue, incremental_conversions: causal.incrementalConversions, delta_r_interval_cents: [causal.deltaR.lowCents, causal.deltaR.highCents] }
+      ? {
+          basis: causal.basis,
+          weights: causal.weights,
+          kappa: causal.kappa,
+          incremental_revenue: causal.incrementalRevenue,
+          incremental_conversions: causal.incrementalConversions,
+          delta_r_interval_cents: [causal.deltaR.lowCents, causal.deltaR.highCents],
+        }
       : refusal(causal),
   };
 
   const asked = outcomes[model];
-  const memberWarnings = model === 'causal' ? [markov, shapley, dominance, rwa, prav].flatMap((outcome) => (outcome.ok ? outcome.warnings : [])) : [];
+  const memberWarnings =
+    model === 'causal'
+      ? [markov, shapley, dominance, rwa, prav].flatMap((outcome) => (outcome.ok ? outcome.warnings : []))
+      : [];
   const warnings = [...new Set([...(asked.ok ? asked.warnings : []), ...memberWarnings])];
   return { models, warnings, iterations: markov.ok ? markov.iterations : 0, converged: !markov.ok || markov.converged };
 }

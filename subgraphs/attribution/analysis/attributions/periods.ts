@@ -11,7 +11,10 @@ export interface Calendar {
 }
 
 /** The calendar of a range of whole UTC days, seconds since the epoch, its end exclusive. */
-export function calendarOf({ rangeStartS, rangeEndS }: { readonly rangeStartS: number; readonly rangeEndS: number }, granularity: Granularity): Calendar {
+export function calendarOf(
+  { rangeStartS, rangeEndS }: { readonly rangeStartS: number; readonly rangeEndS: number },
+  granularity: Granularity,
+): Calendar {
   const firstMs = rangeStartS * 1000;
   const days = (rangeEndS * 1000 - firstMs) / DAY_MS;
   const ofDay = new Uint16Array(new SharedArrayBuffer(days * Uint16Array.BYTES_PER_ELEMENT));
@@ -22,7 +25,10 @@ export function calendarOf({ rangeStartS, rangeEndS }: { readonly rangeStartS: n
     ofDay[day] = startsMs.length - 1;
   }
   const rangeEndMs = firstMs + days * DAY_MS;
-  const periods = startsMs.map((startMs): Period => ({ start: dateOf(startMs), partial: startMs < firstMs || endOf(startMs, granularity) > rangeEndMs }));
+  const periods = startsMs.map((startMs): Period => ({
+    start: dateOf(startMs),
+    partial: startMs < firstMs || endOf(startMs, granularity) > rangeEndMs,
+  }));
   return { periods, table: { count: periods.length, ofDay } };
 }
 

@@ -12,19 +12,33 @@ import type { TrustEvidence } from './trust-evidence.ts';
 /** Largest uplift that is published. */
 const MAX_LIFT = 10;
 
-/** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */
-export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null, { status, figures, failure }: Publication = publicationOf(attribution)): AttributionRecord {
+/**
+ * The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop.
+ */
+export function presentAttribution(
+  attribution: Attribution,
+  progress: number,
+  now: Date,
+  apiVersion: string,
+  sourceNow: SourceNow | null = null,
+  { status, figures, failure }: Publication = publicationOf(attribution),
+): AttributionRecord {
   const shown = attribution.channels ?? null;
   const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
-  const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel))));
-  const visibleIn = (breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>) => Object.fromEntries(Object.entries(breakdown).map(([name, byChannel]) => [name, visible(byChannel)]));
+  const visible = <Value>(byChannel: Readonly<Record<string, Value>>) =>
+    shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel)));
+  const visibleIn = (breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>) =>
+    Object.fromEntries(Object.entries(breakdown).map(([name, byChannel]) => [name, visible(byChannel)]));
   return {
     id: publicId('attr', attribution.id),
     status,
     model: attribution.model,
     dataSourceId: publicId('ds', attribution.dataSourceId),
     dateRange: [attribution.dateStart, attribution.dateEnd],
-    channelImpact: figures === null ? [] : presentChannels(figures.channels, figures.revenueCents).filter((impact) => isShown(impact.channel)),
+    channelImpact:
+      figures === null
+        ? []
+        : presentChannels(figures.channels, figures.revenueCents).filter((impact) => isShown(impact.channel)),
     methodology: figures?.methodology ?? attribution.model,
     confidence: figures?.confidence ?? null,
     createdAt: attribution.createdAt,
@@ -61,10 +75,21 @@ export function presentAttribution(attribution: Attribution, progress: number, n
   };
 }
 
-/** The record envelope until completed; an estimate whose evidence was not kept has none: nothing is better than invented zeros. */
-function trustOf(figures: AnalysisFigures | null, trust: TrustEvidence | null, sourceNow: SourceNow | null, now: Date, apiVersion: string): TrustEnvelope | null {
+/**
+ * The record envelope until completed; an estimate whose evidence was not kept has none: nothing is better than
+ * invented zeros.
+ */
+function trustOf(
+  figures: AnalysisFigures | null,
+  trust: TrustEvidence | null,
+  sourceNow: SourceNow | null,
+  now: Date,
+  apiVersion: string,
+): TrustEnvelope | null {
   if (figures === null) return recordEnvelope(1, now, apiVersion);
-  return trust === null ? null : presentTrust(trust, figures, sourceNow ?? { source: null, changedDays: new Set() }, now, apiVersion);
+  return trust === null
+    ? null
+    : presentTrust(trust, figures, sourceNow ?? { source: null, changedDays: new Set() }, now, apiVersion);
 }
 
 /** Channel figures as the contract shows them, highest attributed revenue first, ties by name. */
@@ -76,7 +101,12 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
       const counterfactualCents = revenueCents - figures.attributedRevenueCents;
       return {
         channel: figures.channel,
-        causalLift: counterfactualCents > 0 ? Math.min(MAX_LIFT, figures.attributedRevenueCents / counterfactualCents) : figures.attributedRevenueCents > 0 ? MAX_LIFT : null,
+        causalLift:
+          counterfactualCents > 0
+            ? Math.min(MAX_LIFT, figures.attributedRevenueCents / counterfactualCents)
+            : figures.attributedRevenueCents > 0
+              ? MAX_LIFT
+              : null,
         roi: figures.spend > 0 ? (attributedRevenue - figures.spend) / figures.spend : null,
         roas: figures.spend > 0 ? attributedRevenue / figures.spend : null,
         spend: figures.spend,
@@ -94,6 +124,9 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
     });
 }
 
-function money(figures: AnalysisFigures | null, member: 'revenueCents' | 'baselineRevenueCents' | 'unattributedRevenueCents'): number | null {
+function money(
+  figures: AnalysisFigures | null,
+  member: 'revenueCents' | 'baselineRevenueCents' | 'unattributedRevenueCents',
+): number | null {
   return figures === null ? null : figures[member] / 100;
 }

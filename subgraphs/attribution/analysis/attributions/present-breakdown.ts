@@ -12,7 +12,9 @@ export function presentTimeSeries(figures: TimeSeriesFigures, isShown: ChannelFi
     partial,
     revenue: figures.revenueCents[index]! / 100,
     baselineRevenue: figures.baselineRevenueCents[index]! / 100,
-    channels: Object.fromEntries(channels.map(({ channel, attributedRevenueCents }) => [channel, attributedRevenueCents[index]! / 100])),
+    channels: Object.fromEntries(
+      channels.map(({ channel, attributedRevenueCents }) => [channel, attributedRevenueCents[index]! / 100]),
+    ),
   }));
 }
 

@@ -4,11 +4,24 @@ import type { AttributionChange, AttributionRecord } from './attribution-types.t
 
 /** Where a stream begins: nothing behind this place was missed. */
 export function beginningAt(sequence: number): AttributionChange {
-  return { sequence, kind: 'PROGRESS', progress: 0, stage: 'watching', message: null, failureCode: null, attributionId: null, channelImpact: null, result: null };
+  return {
+    sequence,
+    kind: 'PROGRESS',
+    progress: 0,
+    stage: 'watching',
+    message: null,
+    failureCode: null,
+    attributionId: null,
+    channelImpact: null,
+    result: null,
+  };
 }
 
 /** A change as the graph shows it, with the analysis as it is now. */
-export function presentChange({ position, type, data }: RecordedEvent, result: AttributionRecord | null): AttributionChange {
+export function presentChange(
+  { position, type, data }: RecordedEvent,
+  result: AttributionRecord | null,
+): AttributionChange {
   const failure = data['failure'] as { readonly code: string; readonly message: string } | undefined;
   return {
     sequence: position,

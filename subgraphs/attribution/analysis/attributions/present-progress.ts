@@ -3,22 +3,53 @@ import { presentChannels } from './present-attribution.ts';
 import type { SequencedEvent } from './progress.ts';
 
 /** One event as the graph shows it; `result` goes with a RESULT. */
-export function presentProgress({ sequence, event }: SequencedEvent, result: AttributionRecord | null): AttributionProgress {
+export function presentProgress(
+  { sequence, event }: SequencedEvent,
+  result: AttributionRecord | null,
+): AttributionProgress {
   const nothing = { stage: null, message: null, model: null, channelImpact: null, result: null, failureCode: null };
   switch (event.kind) {
     case 'PROGRESS':
-      return { ...nothing, sequence, kind: 'PROGRESS', progress: event.progress, stage: event.stage, message: event.message, status: event.stage === 'queued' ? 'pending' : 'processing' };
+      return {
+        ...nothing,
+        sequence,
+        kind: 'PROGRESS',
+        progress: event.progress,
+        stage: event.stage,
+        message: event.message,
+        status: event.stage === 'queued' ? 'pending' : 'processing',
+      };
     case 'CHANNEL_RESULT':
-      return { ...nothing, sequence, kind: 'CHANNEL_RESULT', progress: event.progress, model: event.model, channelImpact: interimChannels(event), status: 'processing' };
+      return {
+        ...nothing,
+        sequence,
+        kind: 'CHANNEL_RESULT',
+        progress: event.progress,
+        model: event.model,
+        channelImpact: interimChannels(event),
+        status: 'processing',
+      };
     case 'RESULT':
       return { ...nothing, sequence, kind: 'RESULT', progress: 1, result, status: 'completed' };
     case 'ERROR':
-      return { ...nothing, sequence, kind: 'ERROR', progress: 1, message: event.failure.message, failureCode: event.failure.code, status: 'failed' };
+      return {
+        ...nothing,
+        sequence,
+        kind: 'ERROR',
+        progress: 1,
+        message: event.failure.message,
+        failureCode: event.failure.code,
+        status: 'failed',
+      };
   }
 }
 
 /** Restricted like the result that follows, so that a rank is the same in both. */
-function interimChannels({ channels, revenueCents, shown }: Extract<SequencedEvent['event'], { readonly kind: 'CHANNEL_RESULT' }>): ChannelImpact[] {
+function interimChannels({
+  channels,
+  revenueCents,
+  shown,
+}: Extract<SequencedEvent['event'], { readonly kind: 'CHANNEL_RESULT' }>): ChannelImpact[] {
   const impact = presentChannels(channels, revenueCents);
   return shown == null ? impact : impact.filter(({ channel }) => shown.includes(channel));
 }

@@ -9,7 +9,17 @@ import type { EvidenceRows, TrustEvidence } from './trust-evidence.ts';
 /** What a run's source is at the moment of reading. */
 export interface SourceNow {
   /** Null when it is gone altogether. */
-  readonly source: Pick<DataSource, 'deletedAt' | 'error' | 'statusAt' | 'healthScore' | 'statistics' | 'rowsAccepted' | 'rowsRejected' | 'channelRulesDigest'> | null;
+  readonly source: Pick<
+    DataSource,
+    | 'deletedAt'
+    | 'error'
+    | 'statusAt'
+    | 'healthScore'
+    | 'statistics'
+    | 'rowsAccepted'
+    | 'rowsRejected'
+    | 'channelRulesDigest'
+  > | null;
   /** Days whose rows changed after the run. */
   readonly changedDays: ReadonlySet<string>;
 }
@@ -20,23 +30,37 @@ const OUTDATED = 0.3;
 const MISATTRIBUTED = 0.35;
 
 /** The trust envelope of a completed analysis as it is to be judged now. */
-export function presentTrust(evidence: TrustEvidence, figures: AnalysisFigures, { source, changedDays }: SourceNow, now: Date, apiVersion: string): TrustEnvelope {
+export function presentTrust(
+  evidence: TrustEvidence,
+  figures: AnalysisFigures,
+  { source, changedDays }: SourceNow,
+  now: Date,
+  apiVersion: string,
+): TrustEnvelope {
   const isConnected = source !== null && source.deletedAt == null && source.statusAt(now) !== 'error';
   const { verified, total } = recount(evidence.claims, figures, canonicalDigest(figures) === evidence.resultDigest);
   const temporalDisplacement = displacement(evidence.evidence, now);
   const classifications: TrustClassification[] = [];
   if (verified < total) classifications.push('fabrication');
-  if (evidence.crossResponseConsistency > MISATTRIBUTED || evidence.widestChannel !== null) classifications.push('misattribution');
+  if (evidence.crossResponseConsistency > MISATTRIBUTED || evidence.widestChannel !== null)
+    classifications.push('misattribution');
   if (temporalDisplacement > OUTDATED || source?.statusAt(now) === 'error') classifications.push('outdated_reference');
   if (evidence.invariants.broken.length > 0) classifications.push('reasoning_failure');
   return estimateEnvelope(
     {
       detection: evidence.detection,
-      attribution: { factualGrounding: 1 - verified / total, knowledgeGraphDivergence: evidence.knowledgeGraphDivergence, promptSensitivity: evidence.promptSensitivity },
+      attribution: {
+        factualGrounding: 1 - verified / total,
+        knowledgeGraphDivergence: evidence.knowledgeGraphDivergence,
+        promptSensitivity: evidence.promptSensitivity,
+      },
       provenance: {
         sourceRetrievability: isConnected ? shareChanged(evidence.evidence, changedDays) : 1,
         temporalDisplacement,
-        citationReliability: source === null || source.deletedAt != null ? evidence.evidence.citationReliability : citationReliability(source, now),
+        citationReliability:
+          source === null || source.deletedAt != null
+            ? evidence.evidence.citationReliability
+            : citationReliability(source, now),
       },
       consistency: {
         internalConsistency: evidence.internalConsistency,
@@ -57,14 +81,20 @@ export function presentTrust(evidence: TrustEvidence, figures: AnalysisFigures, 
   );
 }
 
-/** 1 − health of a source. One that has no health, since it holds undated paths alone, is judged by the rows that could be used. */
+/**
+ * 1 − health of a source. One that has no health, since it holds undated paths alone, is judged by the rows that could
+ * be used.
+ */
 export function citationReliability(source: NonNullable<SourceNow['source']>, now: Date): number {
   const accepted = Number(source.rowsAccepted);
   const health = source.healthScore(now) ?? accepted / Math.max(1, accepted + Number(source.rowsRejected));
   return Math.min(1, Math.max(0, 1 - health));
 }
 
-/** 1 − exp(−excess age / 30 days), where the age is that of the newest evidence at the end of the range, or now if that is earlier. */
+/**
+ * 1 − exp(−excess age / 30 days), where the age is that of the newest evidence at the end of the range, or now if that
+ * is earlier.
+ */
 function displacement({ newestAt, rangeEndsAt, syncIntervalS }: EvidenceRows, now: Date): number {
   if (newestAt === null) return 1;
   const ageMs = Math.min(now.getTime(), Date.parse(rangeEndsAt)) - Date.parse(newestAt) - syncIntervalS * 1000;
@@ -80,11 +110,25 @@ function shareChanged({ days, unmatched }: EvidenceRows, changedDays: ReadonlySe
   return all === 0 ? 1 : changed / all;
 }
 
-/** Rows, seed and code are known, and the rows are still there as they were and read by the same rules: the same run gives the same figures. */
-function isTraceable({ evidence, trace }: TrustEvidence, source: SourceNow['source'], changedDays: ReadonlySet<string>): boolean {
+/**
+ * Rows, seed and code are known, and the rows are still there as they were and read by the same rules: the same run
+ * gives the same figures.
+ */
+function isTraceable(
+  { evidence, trace }: TrustEvidence,
+  source: SourceNow['source'],
+  changedDays: ReadonlySet<string>,
+): boolean {
   const days = Object.keys(evidence.days).toSorted();
   const [first, last] = [days[0] ?? '', days.at(-1) ?? ''];
   const isStored = trace.inputsDigest !== '' && trace.seed !== '' && trace.codeVersion !== '';
   const isReadAlike = (source?.channelRulesDigest ?? null) === (trace.channelRulesDigest ?? null);
-  return isStored && isReadAlike && source !== null && source.deletedAt == null && evidence.unmatched.length === 0 && ![...changedDays].some((day) => day >= first && day <= last);
+  return (
+    isStored &&
+    isReadAlike &&
+    source !== null &&
+    source.deletedAt == null &&
+    evidence.unmatched.length === 0 &&
+    ![...changedDays].some((day) => day >= first && day <= last)
+  );
 }

@@ -9,12 +9,26 @@ import type { AttributionFailure, AttributionModel } from './attribution.ts';
 import type { ChannelFigures } from './figures.ts';
 
 /** Where a run is; the order is the order of the work. */
-export type Stage = 'queued' | 'loading' | 'building_journeys' | `model:${AttributionModel}` | 'combining' | 'intervals' | 'signing';
+export type Stage =
+  | 'queued'
+  | 'loading'
+  | 'building_journeys'
+  | `model:${AttributionModel}`
+  | 'combining'
+  | 'intervals'
+  | 'signing';
 
 /** One thing that a watcher of a run is told. `shown`: the channels that the analysis is restricted to, if it is. */
 export type ProgressEvent =
   | { readonly kind: 'PROGRESS'; readonly stage: Stage; readonly progress: number; readonly message: string }
-  | { readonly kind: 'CHANNEL_RESULT'; readonly model: AttributionModel; readonly progress: number; readonly revenueCents: number; readonly channels: readonly ChannelFigures[]; readonly shown?: readonly string[] | null }
+  | {
+      readonly kind: 'CHANNEL_RESULT';
+      readonly model: AttributionModel;
+      readonly progress: number;
+      readonly revenueCents: number;
+      readonly channels: readonly ChannelFigures[];
+      readonly shown?: readonly string[] | null;
+    }
   | { readonly kind: 'RESULT' }
   | { readonly kind: 'ERROR'; readonly failure: AttributionFailure };
 
@@ -38,10 +52,19 @@ export interface RevisionRun extends ScopedRun {
 
 const topicOf = (attributionId: Uuid) => `attribution-progress:${attributionId}`;
 
-/** Appends events in the caller's transaction and tells every watcher at its commit. The row of the analysis is locked, so that numbers come in the order of the commits. */
-export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: ScopedRun, events: readonly ProgressEvent[]): Promise<void> {
+/**
+ * Appends events in the caller's transaction and tells every watcher at its commit. The row of the analysis is locked,
+ * so that numbers come in the order of the commits.
+ */
+export async function appendProgress(
+  em: SqlEntityManager,
+  pubSub: PubSub,
+  run: ScopedRun,
+  events: readonly ProgressEvent[],
+): Promise<void> {
   const rows = await em.execute<{ sequence: number }[]>(
-    `with counted as (update attribution.attributions set last_event = last_event + ?::int where id = ? returning last_event)
+    `with counted as (update attribution.attributions set last_event = last_event + ?::int where id = ?
+      returning last_event)
      insert into attribution.attribution_progress (attribution_id, account_id, sequence, event)
      select ?, ?, last_event - ?::int + place, event
      from counted, jsonb_array_elements(?::jsonb) with ordinality as given(event, place) order by place
@@ -54,9 +77,15 @@ export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: 
   }
 }
 
-/** Locks a run until the transaction ends; false when it is over, by its end, by being cancelled or by another attempt. */
+/**
+ * Locks a run until the transaction ends; false when it is over, by its end, by being cancelled or by another attempt.
+ */
 async function isUnderWay(em: SqlEntityManager, { id, revision }: RevisionRun): Promise<boolean> {
-  const rows = await em.execute<unknown[]>(`select 1 from attribution.attributions where id = ? and status = 'processing' and revision + (result is not null)::int = ? for update`, [id, revision]);
+  const rows = await em.execute<unknown[]>(
+    `select 1 from attribution.attributions where id = ? and status = 'processing' and revision + (result is not ` +
+      `null)::int = ? for update`,
+    [id, revision],
+  );
   return rows.length > 0;
 }
 
@@ -110,7 +139,10 @@ export class ProgressWriter {
         });
       } catch (error) {
         // The work is worth more than the news of it; the result will tell everything.
-        logger.warn({ err: error, attributionId: this.#run.id, events: batch.length }, 'progress of an analysis could not be written');
+        logger.warn(
+          { err: error, attributionId: this.#run.id, events: batch.length },
+          'progress of an analysis could not be written',
+        );
       }
     }
     this.#writing = null;
@@ -118,7 +150,13 @@ export class ProgressWriter {
 }
 
 /** The history of a run from behind `after`, and then what happens, until the run ends. */
-export function watchProgress(database: Database, pubSub: PubSub, scope: TenantScope, attributionId: Uuid, after: number): SequencedWatch<SequencedEvent> {
+export function watchProgress(
+  database: Database,
+  pubSub: PubSub,
+  scope: TenantScope,
+  attributionId: Uuid,
+  after: number,
+): SequencedWatch<SequencedEvent> {
   const sequence: WatchedSequence<SequencedEvent> = {
     news: pubSub.subscribe<SequencedEvent>(topicOf(attributionId)),
     placeOf: (event) => event.sequence,
@@ -129,24 +167,37 @@ export function watchProgress(database: Database, pubSub: PubSub, scope: TenantS
 }
 
 /** Number of the last event of a run, and whether any behind `after` is still kept. */
-export async function endOfProgress(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<{ readonly last: number; readonly holdsMore: boolean }> {
+export async function endOfProgress(
+  em: SqlEntityManager,
+  attributionId: Uuid,
+  after: number,
+): Promise<{ readonly last: number; readonly holdsMore: boolean }> {
   const [row] = await em.execute<[{ last: number; more: boolean }]>(
-    `select last_event as last, exists (select from attribution.attribution_progress where attribution_id = id and sequence > ?) as more from attribution.attributions where id = ?`,
+    `select last_event as last, exists (select from attribution.attribution_progress where attribution_id = id and ` +
+      `sequence > ?) as more from attribution.attributions where id = ?`,
     [after, attributionId],
   );
   return { last: row.last, holdsMore: row.more };
 }
 
 /** How far each of these runs has come, in [0, 1]. */
-export async function latestProgress(em: SqlEntityManager, attributionIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, number>> {
+export async function latestProgress(
+  em: SqlEntityManager,
+  attributionIds: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, number>> {
   if (attributionIds.length === 0) return new Map();
   const rows = await em.execute<{ id: Uuid; progress: number }[]>(
-    `select attribution_id as id, max((event ->> 'progress')::float8) as progress from attribution.attribution_progress where attribution_id in (?) group by attribution_id`,
+    `select attribution_id as id, max((event ->> 'progress')::float8) as progress from ` +
+      `attribution.attribution_progress where attribution_id in (?) group by attribution_id`,
     [attributionIds],
   );
   return new Map(rows.map((row) => [row.id, row.progress]));
 }
 
 async function eventsAfter(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<SequencedEvent[]> {
-  return em.execute<SequencedEvent[]>(`select sequence, event from attribution.attribution_progress where attribution_id = ? and sequence > ? order by sequence`, [attributionId, after]);
+  return em.execute<SequencedEvent[]>(
+    `select sequence, event from attribution.attribution_progress where attribution_id = ? and sequence > ? order by ` +
+      `sequence`,
+    [attributionId, after],
+  );
 }

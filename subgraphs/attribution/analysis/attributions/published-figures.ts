@@ -19,8 +19,9 @@ export const UNREADABLE: Publication = {
 type Stored = Pick<Attribution, 'status' | 'result' | 'failure'>;
 
 /**
- * The stored figures, where they can be shown. Runs of earlier releases were not checked for the range of their amounts:
- * what one of them left shows as the failure that it would be today, so that a page of analyses has all the others.
+ * The stored figures, where they can be shown. Runs of earlier releases were not checked for the range of their
+ * amounts: what one of them left shows as the failure that it would be today, so that a page of analyses has all the
+ * others.
  */
 export function publicationOf({ status, result, failure }: Stored): Publication {
   const figures = result ?? null;

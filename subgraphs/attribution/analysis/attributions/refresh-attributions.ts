@@ -15,7 +15,10 @@ import { rowsOfRun, RUN_QUEUE, type RunJob } from './run-attribution.ts';
 /** Runs of completed analyses: any number may wait, and none of them holds up what is asked for. */
 export const REFRESH_QUEUE: JobQueue<RunJob> = { ...RUN_QUEUE, name: 'attribution.refresh', perShare: { running: 1 } };
 
-/** Least relative change of the revenue in its range that an analysis is run again for: 0.1 % (decisions of the contract, states). */
+/**
+ * Least relative change of the revenue in its range that an analysis is run again for: 0.1 % (decisions of the
+ * contract, states).
+ */
 const LEAST_CHANGE = { numerator: 1, denominator: 1_000 } as const;
 
 export interface RefreshServices {
@@ -38,31 +41,50 @@ interface Candidate {
 }
 
 /**
- * Looks at what the rows that a source has received change, and runs again every completed analysis with auto_refresh whose
- * revenue they have moved far enough. Safe to repeat: an analysis that is run again already is left alone, and looks for
- * later rows itself when it ends.
+ * Looks at what the rows that a source has received change, and runs again every completed analysis with auto_refresh
+ * whose revenue they have moved far enough. Safe to repeat: an analysis that is run again already is left alone, and
+ * looks for later rows itself when it ends.
  */
-export async function refreshAttributions(services: RefreshServices, { data: source, signal }: Pick<Job<LateRowsJob>, 'data' | 'signal'>): Promise<void> {
+export async function refreshAttributions(
+  services: RefreshServices,
+  { data: source, signal }: Pick<Job<LateRowsJob>, 'data' | 'signal'>,
+): Promise<void> {
   const candidates = await throughOutages(signal, () => readCandidates(services.database, source));
   if (candidates.length === 0) return;
-  const revenueOf = await throughOutages(signal, () => services.readRevenue(source, candidates)).catch((error: unknown) => {
-    // Each of the many attempts at this look would meet the same, and so would a run of what it finds.
-    if (refusedForGood(error) === null) throw error;
-    services.logger.warn({ err: error, dataSource: publicId('ds', source.dataSourceId) }, 'the store cannot read what late rows have changed: nothing is run again');
-    return null;
-  });
+  const revenueOf = await throughOutages(signal, () => services.readRevenue(source, candidates)).catch(
+    (error: unknown) => {
+      // Each of the many attempts at this look would meet the same, and so would a run of what it finds.
+      if (refusedForGood(error) === null) throw error;
+      services.logger.warn(
+        { err: error, dataSource: publicId('ds', source.dataSourceId) },
+        'the store cannot read what late rows have changed: nothing is run again',
+      );
+      return null;
+    },
+  );
   if (revenueOf === null) return;
   for (const candidate of candidates) {
     const revenueCents = revenueOf(candidate);
-    if ((candidate.isRenamed || hasMoved(candidate.revenueCents, revenueCents)) && (await throughOutages(signal, () => beginRefresh(services, source, candidate)))) {
-      services.logger.info({ attribution: publicId('attr', candidate.id), revenueCents, previousRevenueCents: candidate.revenueCents }, candidate.isRenamed ? 'channel rules have changed since an analysis: it is run again' : 'late rows have changed the revenue of an analysis: it is run again');
+    if (
+      (candidate.isRenamed || hasMoved(candidate.revenueCents, revenueCents)) &&
+      (await throughOutages(signal, () => beginRefresh(services, source, candidate)))
+    ) {
+      services.logger.info(
+        { attribution: publicId('attr', candidate.id), revenueCents, previousRevenueCents: candidate.revenueCents },
+        candidate.isRenamed
+          ? 'channel rules have changed since an analysis: it is run again'
+          : 'late rows have changed the revenue of an analysis: it is run again',
+      );
     }
   }
 }
 
 /** Whether revenue has changed by 0.1 % of what it was, or by anything where it was nothing. */
 export function hasMoved(beforeCents: number, nowCents: number): boolean {
-  return nowCents !== beforeCents && Math.abs(nowCents - beforeCents) * LEAST_CHANGE.denominator >= Math.abs(beforeCents) * LEAST_CHANGE.numerator;
+  return (
+    nowCents !== beforeCents &&
+    Math.abs(nowCents - beforeCents) * LEAST_CHANGE.denominator >= Math.abs(beforeCents) * LEAST_CHANGE.numerator
+  );
 }
 
 async function readCandidates(database: Database, source: LateRowsJob): Promise<readonly Candidate[]> {
@@ -70,9 +92,12 @@ async function readCandidates(database: Database, source: LateRowsJob): Promise<
     await awaitNotices(em, source);
     if ((await new DataSourceStore(em).find(source.dataSourceId)) === null) return [];
     const rows = await em.execute<(Omit<Candidate, 'revenueCents'> & { readonly revenueCents: string })[]>(
-      `select id, revision, to_char(date_start, 'YYYY-MM-DD') as start, to_char(date_end, 'YYYY-MM-DD') as end, conversion_event as "conversionEvent", result ->> 'revenueCents' as "revenueCents",
-              channel_rules_digest is distinct from (select s.channel_rules_digest from attribution.data_sources s where s.id = data_source_id) as "isRenamed"
-       from attribution.attributions where data_source_id = ? and auto_refresh and status = 'completed' order by created_at`,
+      `select id, revision, to_char(date_start, 'YYYY-MM-DD') as start, to_char(date_end, 'YYYY-MM-DD') as end,
+        conversion_event as "conversionEvent", result ->> 'revenueCents' as "revenueCents",
+              channel_rules_digest is distinct from (select s.channel_rules_digest from attribution.data_sources s
+                where s.id = data_source_id) as "isRenamed"
+       from attribution.attributions where data_source_id = ? and auto_refresh and status = 'completed'
+         order by created_at`,
       [source.dataSourceId],
     );
     return rows.map((row) => ({ ...row, revenueCents: Number(row.revenueCents) }));
@@ -80,7 +105,11 @@ async function readCandidates(database: Database, source: LateRowsJob): Promise<
 }
 
 /** The row and the job in one transaction; false when the analysis has gone on by itself. */
-async function beginRefresh({ database, jobs }: RefreshServices, tenant: LateRowsJob, { id, revision }: Candidate): Promise<boolean> {
+async function beginRefresh(
+  { database, jobs }: RefreshServices,
+  tenant: LateRowsJob,
+  { id, revision }: Candidate,
+): Promise<boolean> {
   return database.asTenant(wholeAccount(tenant), async (em) => {
     const attribution = await new AttributionStore(em).lock(id);
     if (attribution === null || attribution.status !== 'completed' || attribution.revision !== revision) return false;
@@ -89,7 +118,12 @@ async function beginRefresh({ database, jobs }: RefreshServices, tenant: LateRow
     await forgetProgress(em, id);
     const { accountId, environment, dataSourceId } = tenant;
     const rows = await rowsOfRun(em, dataSourceId, { start: attribution.dateStart, end: attribution.dateEnd });
-    await jobs.enqueue(em, REFRESH_QUEUE, { accountId, environment, attributionId: id, revision: revision + 1, delayMs: 0, rows }, { tenant: accountId });
+    await jobs.enqueue(
+      em,
+      REFRESH_QUEUE,
+      { accountId, environment, attributionId: id, revision: revision + 1, delayMs: 0, rows },
+      { tenant: accountId },
+    );
     return true;
   });
 }

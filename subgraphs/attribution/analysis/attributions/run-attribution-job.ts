@@ -61,8 +61,9 @@ export interface RunWorkerServices extends CompletingServices {
 }
 
 /**
- * Does the work of one accepted analysis, or of its refresh. Safe to run again after a worker died half-way: the figures are
- * the same bit by bit, and a row that is finished already is left alone. Stops soon after the analysis is cancelled.
+ * Does the work of one accepted analysis, or of its refresh. Safe to run again after a worker died half-way: the
+ * figures are the same bit by bit, and a row that is finished already is left alone. Stops soon after the analysis is
+ * cancelled.
  */
 export async function runAttributionJob(services: RunWorkerServices, job: Job<RunJob>): Promise<void> {
   const cancellation = watchCancellation(services, runOf(job.data));
@@ -81,13 +82,25 @@ async function workOn(services: RunWorkerServices, job: Job<RunJob>, cancelled: 
   const progress = new ProgressWriter(services, run);
   const shown = begun.attribution.channels ?? null;
   try {
-    if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
-    const found = await compute(services, { ...job, signal: AbortSignal.any([job.signal, cancelled]) }, { ...begun, source }, (event) => progress.push(event.kind === 'CHANNEL_RESULT' ? { ...event, shown } : event));
+    if (source === null)
+      throw new AnalysisFailedError({
+        code: 'source_unavailable',
+        message: 'The data source was deleted before the analysis began.',
+      });
+    const found = await compute(
+      services,
+      { ...job, signal: AbortSignal.any([job.signal, cancelled]) },
+      { ...begun, source },
+      (event) => progress.push(event.kind === 'CHANNEL_RESULT' ? { ...event, shown } : event),
+    );
     progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
     await progress.drain();
-    await throughOutages(job.signal, () => completeRun(services, run, { ...found, arrivals: begun.arrivals, channelRulesDigest: digestOf(begun.naming) }));
+    await throughOutages(job.signal, () =>
+      completeRun(services, run, { ...found, arrivals: begun.arrivals, channelRulesDigest: digestOf(begun.naming) }),
+    );
   } catch (error) {
-    // What is still being written would take the numbers of the events that follow, of another attempt or of the failure.
+    // What is still being written would take the numbers of the events that follow, of another attempt or of the
+    // failure.
     await progress.drain();
     // Whoever cancelled has closed the row.
     if (cancelled.aborted) return;
@@ -118,31 +131,62 @@ interface Begun {
 }
 
 /** Null when the run is over, or of a revision that was made already. */
-async function begin(services: RunWorkerServices, { attributionId, revision, ...tenant }: RunJob): Promise<Begun | null> {
+async function begin(
+  services: RunWorkerServices,
+  { attributionId, revision, ...tenant }: RunJob,
+): Promise<Begun | null> {
   return services.database.asTenant(wholeAccount(tenant), async (em) => {
     const attribution = await new AttributionStore(em).lock(attributionId);
     if (attribution?.revisionUnderWay() !== revision) return null;
     attribution.begin();
     const source = await new DataSourceStore(em).find(attribution.dataSourceId);
-    const experiments = attribution.model === 'causal' ? await new ExperimentStore(em).overlapping(attribution, { start: attribution.dateStart, end: attribution.dateEnd }) : [];
+    const experiments =
+      attribution.model === 'causal'
+        ? await new ExperimentStore(em).overlapping(attribution, {
+            start: attribution.dateStart,
+            end: attribution.dateEnd,
+          })
+        : [];
     const recordedDays = await sourceDays(em, attribution.dataSourceId);
     const naming = await channelNamingOf(em, attribution.dataSourceId);
     const arrivals = await arrivalsOf(em, attribution.dataSourceId);
     await em.flush();
-    return { attribution, source, experiments: experiments.map(measuredEffect), recordedDays, naming, arrivals, at: services.clock() };
+    return {
+      attribution,
+      source,
+      experiments: experiments.map(measuredEffect),
+      recordedDays,
+      naming,
+      arrivals,
+      at: services.clock(),
+    };
   });
 }
 
 const SYNC_INTERVALS_S = { realtime: 0, daily: 86_400, weekly: 7 * 86_400 } as const;
 
 function provenanceOf(source: DataSource, { recordedDays, at }: Begun): RunProvenance {
-  return { measuredAt: at, recordedDays, lastArrival: source.lastSync ?? null, syncIntervalS: SYNC_INTERVALS_S[source.syncSchedule as SyncSchedule], citationReliability: citationReliability(source, at) };
+  return {
+    measuredAt: at,
+    recordedDays,
+    lastArrival: source.lastSync ?? null,
+    syncIntervalS: SYNC_INTERVALS_S[source.syncSchedule as SyncSchedule],
+    citationReliability: citationReliability(source, at),
+  };
 }
 
-async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Begun & { readonly source: DataSource }, onProgress: (event: ProgressEvent) => void): Promise<{ figures: AnalysisFigures; trust: TrustEvidence | null }> {
+async function compute(
+  services: RunWorkerServices,
+  job: Job<RunJob>,
+  begun: Begun & { readonly source: DataSource },
+  onProgress: (event: ProgressEvent) => void,
+): Promise<{ figures: AnalysisFigures; trust: TrustEvidence | null }> {
   const { attribution, source, experiments } = begun;
   const startedMs = performance.now();
-  const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
+  const messages = {
+    loading: [0.02, 'Reading the stored rows'],
+    building_journeys: [0.1, 'Building journeys'],
+  } as const;
   const query: RunQuery = {
     accountId: source.accountId,
     dataSourceId: attribution.dataSourceId,
@@ -156,7 +200,8 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
     earliestDay: source.statistics?.earliest ?? null,
     verifiedParts: source.verifiedParts ?? null,
   };
-  const announce = (stage: keyof typeof messages): void => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] });
+  const announce = (stage: keyof typeof messages): void =>
+    onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] });
   const isSlowed = job.data.delayMs > 0;
   if (isSlowed) {
     // Before the rows are read: whoever waits should hold as little as possible.
@@ -164,25 +209,52 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
     announce('building_journeys');
     await job.aside(() => slowDown(job, onProgress));
   }
-  const data = await throughOutages(job.signal, () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal), (ms) => pause(job, ms));
-  services.logger.info({ attribution: publicId('attr', attribution.id), revision: job.data.revision, attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
+  const data = await throughOutages(
+    job.signal,
+    () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal),
+    (ms) => pause(job, ms),
+  );
+  services.logger.info(
+    {
+      attribution: publicId('attr', attribution.id),
+      revision: job.data.revision,
+      attempt: job.attempt,
+      journeys: data.totals.journeys,
+    },
+    'analysis started',
+  );
   const parameters = parametersOf(attribution, source, begun.naming);
-  const isLarge = isLargeRun(Math.max(data.paths.steps.length, data.events?.timeS.length ?? 0), data.paths.channels.length);
+  const isLarge = isLargeRun(
+    Math.max(data.paths.steps.length, data.events?.timeS.length ?? 0),
+    data.paths.channels.length,
+  );
   if (isLarge) await job.turnOutLarge();
   const pool = services.pool.of(attribution.accountId, isLarge);
   let outcomes: ModelOutcomes | undefined;
-  const analysis = analyze(data, parameters, { pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
+  const analysis = analyze(data, parameters, {
+    pool,
+    onProgress,
+    signal: job.signal,
+    clockMs: () => performance.now(),
+    startedMs,
+    onOutcomes: (all) => (outcomes = all),
+  });
   const assess = measureEvidence(data, parameters, { pool, signal: job.signal });
   const figures = await analysis;
   onProgress({ kind: 'PROGRESS', stage: 'intervals', progress: 0.92, message: 'Checking the figures' });
   try {
-    const { evidence, verifiedParts } = await throughOutages(job.signal, () => assess(figures, outcomes!, provenanceOf(source, begun)));
+    const { evidence, verifiedParts } = await throughOutages(job.signal, () =>
+      assess(figures, outcomes!, provenanceOf(source, begun)),
+    );
     if (verifiedParts !== null) await rememberVerification(services.database, source, verifiedParts);
     return { figures, trust: evidence };
   } catch (error) {
     job.signal.throwIfAborted();
     // Figures without an envelope are worth more than none; the answer says that its trust was not measured.
-    services.logger.error({ err: error, attribution: publicId('attr', attribution.id) }, 'the trust of an analysis could not be measured');
+    services.logger.error(
+      { err: error, attribution: publicId('attr', attribution.id) },
+      'the trust of an analysis could not be measured',
+    );
     return { figures, trust: null };
   }
 }
@@ -198,17 +270,27 @@ async function pause({ signal, aside }: Job<RunJob>, ms: number): Promise<void> 
 const DELAY_STEP_MS = 500;
 
 /** Takes the time that a test key asked for, in steps that whoever watches the run sees. */
-async function slowDown({ data: { delayMs }, signal }: Job<RunJob>, onProgress: (event: ProgressEvent) => void): Promise<void> {
+async function slowDown(
+  { data: { delayMs }, signal }: Job<RunJob>,
+  onProgress: (event: ProgressEvent) => void,
+): Promise<void> {
   const steps = Math.ceil(delayMs / DELAY_STEP_MS);
   for (let step = 1; step <= steps; step += 1) {
     await sleep(delayMs / steps, undefined, { signal });
-    onProgress({ kind: 'PROGRESS', stage: 'building_journeys', progress: 0.1 + (0.2 * step) / steps, message: 'Taking the time that SVC-Sandbox-Delay asks for' });
+    onProgress({
+      kind: 'PROGRESS',
+      stage: 'building_journeys',
+      progress: 0.1 + (0.2 * step) / steps,
+      message: 'Taking the time that SVC-Sandbox-Delay asks for',
+    });
   }
 }
 
 /** The next run need not hash the rows again while the store stays as it is. */
 async function rememberVerification(database: Database, source: DataSource, parts: string): Promise<void> {
-  await database.asTenant(wholeAccount(source), (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
+  await database.asTenant(wholeAccount(source), (em) =>
+    em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]),
+  );
 }
 
 function parametersOf(attribution: Attribution, source: DataSource, naming: ChannelNaming | undefined): RunParameters {

@@ -37,10 +37,16 @@ export interface RunJob {
   readonly rows: number;
 }
 
-
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
-  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, revision: z.int().min(1).default(1), delayMs: z.int().min(0), rows: z.int().min(0).default(0) }),
+  data: z.object({
+    accountId: uuid,
+    environment: z.enum(ENVIRONMENTS),
+    attributionId: uuid,
+    revision: z.int().min(1).default(1),
+    delayMs: z.int().min(0),
+    rows: z.int().min(0).default(0),
+  }),
   // Of one account in one environment (decision table of the contract, rate limits).
   perShare: { running: 4, waiting: 16 },
   isLarge: ({ rows }) => rows > MANY_TOUCHES,
@@ -61,12 +67,19 @@ export interface RunAttributionServices extends SourceServices {
 export const runEffect = z.object({ attributionId: uuid });
 
 /**
- * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted
- * analysis is always run and a refused one leaves nothing.
- * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace), `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
+ * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted analysis
+ * is always run and a refused one leaves nothing.
+ * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace), `resource_not_found` (source),
+ * `data_source_unavailable` (nothing stored yet),
  *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
-export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof runEffect>>, delayMs = 0): Promise<Attribution> {
+export async function runAttribution(
+  services: RunAttributionServices,
+  principal: Principal,
+  rawInput: unknown,
+  settle: Settle<z.output<typeof runEffect>>,
+  delayMs = 0,
+): Promise<Attribution> {
   const input = parseGraphInput(newAttribution, rawInput);
   const { model = ATTRIBUTION_DEFAULTS.model, autoRefresh = ATTRIBUTION_DEFAULTS.autoRefresh } = input;
   const now = services.clock();
@@ -78,7 +91,8 @@ export async function runAttribution(services: RunAttributionServices, principal
   const namedAgentId = agentId === undefined ? null : await servingAgent(services.isAgent, principal, agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
   const found = await requireSource(services, principal, dataSourceId, '/data_source_id');
-  if (input.channels !== undefined) await refuseUnknownChannels(services, await namedSource(services.database, principal, found), input.channels);
+  if (input.channels !== undefined)
+    await refuseUnknownChannels(services, await namedSource(services.database, principal, found), input.channels);
 
   return services.database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).require(dataSourceId);
@@ -105,10 +119,23 @@ export async function runAttribution(services: RunAttributionServices, principal
     });
     await em.flush();
     if (autoRefresh) await listenToLateRows(em, dataSourceId);
-    await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
+    await appendProgress(em, services.pubSub, attribution, [
+      { kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' },
+    ]);
     const rows = await rowsOfRun(em, dataSourceId, dateRange);
-    const job: RunJob = { accountId, environment: principal.environment, attributionId: attribution.id, revision: 1, delayMs, rows };
-    await services.jobs.enqueue(em, RUN_QUEUE, job, { tenant: accountId, share: principal.environment, singletonKey: attribution.id });
+    const job: RunJob = {
+      accountId,
+      environment: principal.environment,
+      attributionId: attribution.id,
+      revision: 1,
+      delayMs,
+      rows,
+    };
+    await services.jobs.enqueue(em, RUN_QUEUE, job, {
+      tenant: accountId,
+      share: principal.environment,
+      singletonKey: attribution.id,
+    });
     await settle(em, { attributionId: attribution.id });
     return attribution;
   });
@@ -128,22 +155,42 @@ function columnsOf(range: DateRange) {
   return { dateStart: range.start, dateEnd: range.end };
 }
 
-async function refuseUnknownChannels(services: RunAttributionServices, source: SourceKey, wanted: readonly string[]): Promise<void> {
+async function refuseUnknownChannels(
+  services: RunAttributionServices,
+  source: SourceKey,
+  wanted: readonly string[],
+): Promise<void> {
   const known = await services.channelsOf(source);
   const unknown = wanted.findIndex((channel) => !known.includes(channel));
   if (unknown < 0) return;
   const param = `/channels/${unknown}`;
-  throw new ProblemError('validation_error', `channels: the source has no channel ${JSON.stringify(wanted[unknown])}; it has ${namesOf(known)}.`, { code: 'unknown_channel', param });
+  throw new ProblemError(
+    'validation_error',
+    `channels: the source has no channel ${JSON.stringify(wanted[unknown])}; it has ${namesOf(known)}.`,
+    { code: 'unknown_channel', param },
+  );
 }
 
 function refuseUnusable(source: DataSource, model: Attribution['model']): void {
   if (source.statistics == null && source.error != null) {
-    throw new ProblemError('data_source_unavailable', source.error.message, { code: source.error.code, param: '/data_source_id' });
+    throw new ProblemError('data_source_unavailable', source.error.message, {
+      code: source.error.code,
+      param: '/data_source_id',
+    });
   }
   if (source.statistics == null) {
-    throw new ProblemError('data_source_unavailable', 'The data source has no rows yet. Upload them with POST /v1/data-sources/{id}/records, then ask again.', { code: 'never_synced', param: '/data_source_id' });
+    throw new ProblemError(
+      'data_source_unavailable',
+      'The data source has no rows yet. Upload them with POST /v1/data-sources/{id}/records, then ask again.',
+      { code: 'never_synced', param: '/data_source_id' },
+    );
   }
   if (model === 'prav' && source.holdsOnlyPaths()) {
-    throw new ProblemError('validation_error', 'model: prav needs touchpoints of single users, and this source holds aggregated paths only. Upload touchpoints, or choose another model.', { code: 'insufficient_data', param: '/model' });
+    throw new ProblemError(
+      'validation_error',
+      'model: prav needs touchpoints of single users, and this source holds aggregated paths only. Upload ' +
+        'touchpoints, or choose another model.',
+      { code: 'insufficient_data', param: '/model' },
+    );
   }
 }

@@ -16,7 +16,8 @@ const SIGNED_API_VERSION = '2026-02-01';
 export function resultSigner(keys: Pick<SigningKeyStore, 'current'>, issuer: string) {
   return async (em: SqlEntityManager, completed: Attribution): Promise<string> => {
     const completedAt = completed.completedAt;
-    if (completed.status !== 'completed' || completedAt == null) throw new Error(`attribution ${completed.id} is not completed: there is nothing to sign`);
+    if (completed.status !== 'completed' || completedAt == null)
+      throw new Error(`attribution ${completed.id} is not completed: there is nothing to sign`);
     const result = presentAttribution(completed, 1, completedAt, SIGNED_API_VERSION);
     const claims = {
       iss: issuer,

@@ -19,7 +19,9 @@ export interface CampaignRows {
 
 export const NO_CAMPAIGNS: CampaignRows = { ofEvents: null, tooMany: false, spend: [] };
 
-export type Breakdown = Required<Pick<AnalysisFigures, 'timeSeries' | 'campaigns'>> & { readonly warnings: readonly string[] };
+export type Breakdown = Required<Pick<AnalysisFigures, 'timeSeries' | 'campaigns'>> & {
+  readonly warnings: readonly string[];
+};
 
 /** The tasks behind a breakdown, under way beside the models. */
 export interface BreakdownRuns {
@@ -42,7 +44,9 @@ interface BrokenDownRun {
 
 type Run = <Name extends TaskName>(name: Name, input: TaskInput<Name>) => Promise<TaskOutcome<Name>>;
 
-/** Of a time series, and of a split by campaign, as JSON: whoever reads an answer waits for all of it, and so do others. */
+/**
+ * Of a time series, and of a split by campaign, as JSON: whoever reads an answer waits for all of it, and so do others.
+ */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** A figure beside the name that it belongs to; and the figures of a campaign with their names. */
 const POINT_BYTES = 16;
@@ -52,16 +56,27 @@ const MAX_PAIRS = 2 ** 20;
 /** Models whose credit is made of PRAV's effects, where PRAV could run. */
 const INCREMENTAL_MODELS: ReadonlySet<AttributionModel> = new Set(['causal', 'prav']);
 
-const NO_TIMES = 'This source holds aggregated paths, which carry neither the times nor the campaigns of touches: there is no time series and no split by campaign.';
-const TOO_MANY_PERIODS = 'The range has too many periods for this many channels: there is no time series. Ask for weeks or months.';
-const TOO_MANY_CAMPAIGNS = 'The source names too many campaigns to tell them apart: there is no split by campaign. Is the right column mapped to campaign?';
+const NO_TIMES =
+  'This source holds aggregated paths, which carry neither the times nor the campaigns of touches: there is no time ' +
+  'series and no split by campaign.';
+const TOO_MANY_PERIODS =
+  'The range has too many periods for this many channels: there is no time series. Ask for weeks or months.';
+const TOO_MANY_CAMPAIGNS =
+  'The source names too many campaigns to tell them apart: there is no split by campaign. Is the right column mapped ' +
+  'to campaign?';
 
 /** Starts what the breakdown by period and by campaign needs of the rows. */
-export function startBreakdown({ events, channels, campaigns, model, granularity, options }: BrokenDownRun, run: Run): BreakdownRuns {
-  if (events === null) return { segments: [], finish: () => Promise.resolve({ timeSeries: null, campaigns: null, warnings: [NO_TIMES] }) };
+export function startBreakdown(
+  { events, channels, campaigns, model, granularity, options }: BrokenDownRun,
+  run: Run,
+): BreakdownRuns {
+  if (events === null)
+    return { segments: [], finish: () => Promise.resolve({ timeSeries: null, campaigns: null, warnings: [NO_TIMES] }) };
   const calendar = calendarOf(options, granularity);
-  const hasPeriods = calendar.periods.length * sum(channels, (name) => POINT_BYTES + Buffer.byteLength(name)) <= MAX_ANSWER_BYTES;
-  const hasCampaigns = !campaigns.tooMany && (1 + (campaigns.ofEvents?.names.length ?? 0)) * channels.length <= MAX_PAIRS;
+  const hasPeriods =
+    calendar.periods.length * sum(channels, (name) => POINT_BYTES + Buffer.byteLength(name)) <= MAX_ANSWER_BYTES;
+  const hasCampaigns =
+    !campaigns.tooMany && (1 + (campaigns.ofEvents?.names.length ?? 0)) * channels.length <= MAX_PAIRS;
   const periods = hasPeriods ? calendar.table : { count: 1, ofDay: new Uint16Array(calendar.table.ofDay.length) };
   const ofEvents = hasCampaigns ? campaigns.ofEvents : null;
 
@@ -76,8 +91,13 @@ export function startBreakdown({ events, channels, campaigns, model, granularity
         isIncremental && prav.ok && (model === 'prav' || (causal.ok && causal.basis === 'placebo_adjusted'))
           ? { channels: prav.channels, periods: prav.segments[0]!, campaigns: prav.segments[1] ?? null }
           : null;
-      const campaignRows = hasCampaigns ? campaignsOf(credit, ofEvents?.names ?? [], credits, campaigns.spend, incremental) : null;
-      const isShort = campaignRows !== null && sum(campaignRows, ({ channel, campaign }) => CAMPAIGN_BYTES + Buffer.byteLength(channel + (campaign ?? ''))) <= MAX_ANSWER_BYTES;
+      const campaignRows = hasCampaigns
+        ? campaignsOf(credit, ofEvents?.names ?? [], credits, campaigns.spend, incremental)
+        : null;
+      const isShort =
+        campaignRows !== null &&
+        sum(campaignRows, ({ channel, campaign }) => CAMPAIGN_BYTES + Buffer.byteLength(channel + (campaign ?? ''))) <=
+          MAX_ANSWER_BYTES;
       const toldApart = isShort ? campaignRows : null;
       return {
         timeSeries: hasPeriods ? timeSeriesOf(credit, calendar.periods, credits, incremental) : null,

@@ -1,13 +1,18 @@
 import type { CheckedClaim } from './claims.ts';
 
 /**
- * What is kept of a completed run so that its trust envelope can be made whenever it is read. What depends on the moment of
- * reading (age, state and health of the source, changed rows, the stored figures themselves) is kept as facts, not as a score.
+ * What is kept of a completed run so that its trust envelope can be made whenever it is read. What depends on the
+ * moment of reading (age, state and health of the source, changed rows, the stored figures themselves) is kept as
+ * facts, not as a score.
  */
 export interface TrustEvidence {
   /** RFC 3339; before the run read its first row. */
   readonly measuredAt: string;
-  readonly detection: { readonly semanticEntropy: number; readonly calibrationError: number; readonly perplexityAnomaly: number };
+  readonly detection: {
+    readonly semanticEntropy: number;
+    readonly calibrationError: number;
+    readonly perplexityAnomaly: number;
+  };
   /** What the last two were measured against. */
   readonly reference: 'preceding_window' | 'first_half' | 'random_halves';
   readonly knowledgeGraphDivergence: number;

@@ -15,12 +15,17 @@ export interface ClaimWitness {
 }
 
 /**
- * Holds every claim against a second, independent way to the same figure. Spend, touches, conversions and revenue: counted in the
- * store. Last click: the other of SQL's journeys and the event walk than the one that made it (on a source of paths: summed in the
- * store). Attributed revenue: the model's own identity. Baseline and Delta_R: added up again from these.
+ * Holds every claim against a second, independent way to the same figure. Spend, touches, conversions and revenue:
+ * counted in the store. Last click: the other of SQL's journeys and the event walk than the one that made it (on a
+ * source of paths: summed in the store). Attributed revenue: the model's own identity. Baseline and Delta_R: added up
+ * again from these.
  */
-export function verifyClaims(figures: AnalysisFigures, { stored, journeys, isPaths, secondCredit }: ClaimWitness): readonly CheckedClaim[] {
-  const at = (channels: readonly string[], column: Float64Array): ReadonlyMap<string, number> => new Map(channels.map((channel, c) => [channel, column[c]!]));
+export function verifyClaims(
+  figures: AnalysisFigures,
+  { stored, journeys, isPaths, secondCredit }: ClaimWitness,
+): readonly CheckedClaim[] {
+  const at = (channels: readonly string[], column: Float64Array): ReadonlyMap<string, number> =>
+    new Map(channels.map((channel, c) => [channel, column[c]!]));
   const orders = isPaths ? stored.paths : stored.orders;
   const lastClick = isPaths ? stored.paths.revenueByLastStep : at(journeys.channels, journeys.lastClick);
   const credit = secondCredit === null ? null : at(secondCredit.channels, secondCredit.value);
@@ -34,16 +39,25 @@ export function verifyClaims(figures: AnalysisFigures, { stored, journeys, isPat
   const found = (name: string): { readonly value: number; readonly cents: number } => {
     const [kind, channel = ''] = split(name);
     switch (kind) {
-      case 'spend': return { value: stored.spend.get(channel) ?? 0, cents: 0 };
-      case 'touches': return { value: channel === '' ? touches : (stored.touches.get(channel) ?? 0), cents: 0 };
-      case 'lastclick_revenue': return { value: lastClick.get(channel) ?? 0, cents: 1 };
-      case 'attributed_revenue': return { value: credited(channel), cents: 1 };
-      case 'conversions': return { value: orders.conversions, cents: 0 };
-      case 'revenue': return { value: orders.revenue, cents: 1 };
-      case 'unattributed_revenue': return { value: orders.revenue - journeys.attributedRevenue, cents: 1 };
-      case 'baseline_revenue': return { value: orders.revenue - creditedSum, cents: 1 };
+      case 'spend':
+        return { value: stored.spend.get(channel) ?? 0, cents: 0 };
+      case 'touches':
+        return { value: channel === '' ? touches : (stored.touches.get(channel) ?? 0), cents: 0 };
+      case 'lastclick_revenue':
+        return { value: lastClick.get(channel) ?? 0, cents: 1 };
+      case 'attributed_revenue':
+        return { value: credited(channel), cents: 1 };
+      case 'conversions':
+        return { value: orders.conversions, cents: 0 };
+      case 'revenue':
+        return { value: orders.revenue, cents: 1 };
+      case 'unattributed_revenue':
+        return { value: orders.revenue - journeys.attributedRevenue, cents: 1 };
+      case 'baseline_revenue':
+        return { value: orders.revenue - creditedSum, cents: 1 };
       // Each channel's two cents may have been moved.
-      default: return { value: recovered, cents: 2 * figures.channels.length };
+      default:
+        return { value: recovered, cents: 2 * figures.channels.length };
     }
   };
   const checked = claimsOf(figures).map((claim): CheckedClaim => {

@@ -27,10 +27,16 @@ export class ExperimentResolver {
   }
 
   @Query('getExperiment')
-  async experiment(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the experiment.' }) id: string): Answer<'getExperiment'> {
+  async experiment(
+    @Ctx() context: RequestContext,
+    @Arg('id', () => ID, { description: 'Public id of the experiment.' }) id: string,
+  ): Answer<'getExperiment'> {
     const principal = assertAction(context.principal, 'experiment:read');
     const uuid = requireUuid('exp', id, 'experiment');
-    return this.#present(await this.#services.database.asTenant(principal, (em) => new ExperimentStore(em).require(uuid)), context);
+    return this.#present(
+      await this.#services.database.asTenant(principal, (em) => new ExperimentStore(em).require(uuid)),
+      context,
+    );
   }
 
   @Query('listExperiments')
@@ -48,12 +54,20 @@ export class ExperimentResolver {
       const store = new ExperimentStore(em);
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount] = await store.list(narrowed, page);
-      return connectionOf(rows.map((row) => this.#present(row, context)), page, totalCount, this.#trust(context, rows.length));
+      return connectionOf(
+        rows.map((row) => this.#present(row, context)),
+        page,
+        totalCount,
+        this.#trust(context, rows.length),
+      );
     });
   }
 
   @Mutation('createExperiment')
-  async createExperiment(@Ctx() context: RequestContext, @Arg('input', inputOf('createExperiment')) input: object): Answer<'createExperiment'> {
+  async createExperiment(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('createExperiment')) input: object,
+  ): Answer<'createExperiment'> {
     const principal = assertAction(context.principal, 'experiment:write');
     const { database } = this.#services;
     const recorded = await exactlyOnce(database, context, {
@@ -66,7 +80,10 @@ export class ExperimentResolver {
   }
 
   @Mutation('deleteExperiment')
-  async deleteExperiment(@Ctx() context: RequestContext, @Arg('input', inputOf('deleteExperiment')) { id }: { id: string }): Answer<'deleteExperiment'> {
+  async deleteExperiment(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('deleteExperiment')) { id }: { id: string },
+  ): Answer<'deleteExperiment'> {
     const principal = assertAction(context.principal, 'experiment:write');
     const uuid = requireUuid('exp', id, 'experiment');
     const { database } = this.#services;
@@ -84,7 +101,10 @@ export class ExperimentResolver {
   }
 
   #present(row: Experiment, context: RequestContext): GraphRecord<typeof experiment> {
-    return { ...presentRecord(experiment, row, { period: [row.periodStart, row.periodEnd] }), trust: this.#trust(context, 1) };
+    return {
+      ...presentRecord(experiment, row, { period: [row.periodStart, row.periodEnd] }),
+      trust: this.#trust(context, 1),
+    };
   }
 
   #trust(context: RequestContext, records: number): TrustEnvelope {

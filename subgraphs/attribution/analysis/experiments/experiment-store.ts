@@ -32,21 +32,32 @@ export class ExperimentStore {
   }
 
   /** The result that stands for the same source, environment, channel, method and period already. */
-  async findSame(key: Pick<Experiment, 'dataSourceId' | 'environment' | 'channel' | 'method' | 'periodStart' | 'periodEnd'>): Promise<Experiment | null> {
+  async findSame(
+    key: Pick<Experiment, 'dataSourceId' | 'environment' | 'channel' | 'method' | 'periodStart' | 'periodEnd'>,
+  ): Promise<Experiment | null> {
     return this.#em.findOne(Experiment, key);
   }
 
   /** Newest first, ties by id; with the number of all matches. */
   async list(filter: ExperimentFilter, page: Page): Promise<readonly [readonly Experiment[], number]> {
-    return this.#em.findAndCount(Experiment, conditionOf(filter), { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], limit: page.limit, offset: page.offset });
+    return this.#em.findAndCount(Experiment, conditionOf(filter), {
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      limit: page.limit,
+      offset: page.offset,
+    });
   }
 
   async count(filter: ExperimentFilter): Promise<number> {
     return this.#em.count(Experiment, conditionOf(filter));
   }
 
-  /** Experiments of a source whose period has days in common with a range, in a fixed order: by channel, period and id. */
-  async overlapping(key: Pick<Experiment, 'dataSourceId' | 'environment'>, range: DateRange): Promise<readonly Experiment[]> {
+  /**
+   * Experiments of a source whose period has days in common with a range, in a fixed order: by channel, period and id.
+   */
+  async overlapping(
+    key: Pick<Experiment, 'dataSourceId' | 'environment'>,
+    range: DateRange,
+  ): Promise<readonly Experiment[]> {
     const { dataSourceId, environment } = key;
     return this.#em.find(
       Experiment,

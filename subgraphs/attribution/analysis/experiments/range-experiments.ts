@@ -34,7 +34,10 @@ export interface ProRatedEffect {
   readonly overlap: number;
 }
 
-/** How much of a channel (its touches, or days) there is in the period of an experiment, in the range of a run, and in both. */
+/**
+ * How much of a channel (its touches, or days) there is in the period of an experiment, in the range of a run, and in
+ * both.
+ */
 export interface Exposure {
   readonly period: number;
   readonly range: number;
@@ -42,39 +45,83 @@ export interface Exposure {
 }
 
 /** The experiment as runs take it. */
-export function measuredEffect({ id, channel, method, periodStart, periodEnd, incrementalRevenue, standardError }: Experiment): MeasuredEffect {
-  return { id: publicId('exp', id), channel, method, period: { start: periodStart, end: periodEnd }, incrementalRevenue, standardError };
+export function measuredEffect({
+  id,
+  channel,
+  method,
+  periodStart,
+  periodEnd,
+  incrementalRevenue,
+  standardError,
+}: Experiment): MeasuredEffect {
+  return {
+    id: publicId('exp', id),
+    channel,
+    method,
+    period: { start: periodStart, end: periodEnd },
+    incrementalRevenue,
+    standardError,
+  };
 }
 
 /**
- * An effect e ± s of a period P, for a range R: e·R/P, since the effect per touch (or day) is taken to be the same in both, ± (s·R/P)/√(p·r)
- * with p = both/P and r = both/R. The factor 1/√p gives a part of the period the error that independent parts add up to; 1/√r
- * discounts what is carried over to days that nobody measured, as a power prior does whose weight is the measured share
- * (Ibrahim and Chen 2000, Statistical Science 15:46). Period = range changes nothing. Null without anything in common.
+ * An effect e ± s of a period P, for a range R: e·R/P, since the effect per touch (or day) is taken to be the same in
+ * both, ± (s·R/P)/√(p·r) with p = both/P and r = both/R. The factor 1/√p gives a part of the period the error that
+ * independent parts add up to; 1/√r discounts what is carried over to days that nobody measured, as a power prior does
+ * whose weight is the measured share (Ibrahim and Chen 2000, Statistical Science 15:46). Period = range changes
+ * nothing. Null without anything in common.
  */
-export function proRate(effect: Pick<MeasuredEffect, 'incrementalRevenue' | 'standardError'>, { period, range, both }: Exposure): ProRatedEffect | null {
+export function proRate(
+  effect: Pick<MeasuredEffect, 'incrementalRevenue' | 'standardError'>,
+  { period, range, both }: Exposure,
+): ProRatedEffect | null {
   if (!(both > 0)) return null;
   const scale = range / period;
   const overlap = (both / period) * (both / range);
-  return { incrementalRevenue: effect.incrementalRevenue * scale, standardError: (effect.standardError * scale) / Math.sqrt(overlap), overlap };
+  return {
+    incrementalRevenue: effect.incrementalRevenue * scale,
+    standardError: (effect.standardError * scale) / Math.sqrt(overlap),
+    overlap,
+  };
 }
 
-/** What each experiment says of a range, by the stored touches of its channel. Reads nothing where there are no experiments. */
-export async function rangeExperiments(clickhouse: ClickHouse, source: SourceKey, effects: readonly MeasuredEffect[], range: DateRange): Promise<RangeExperiment[]> {
+/**
+ * What each experiment says of a range, by the stored touches of its channel. Reads nothing where there are no
+ * experiments.
+ */
+export async function rangeExperiments(
+  clickhouse: ClickHouse,
+  source: SourceKey,
+  effects: readonly MeasuredEffect[],
+  range: DateRange,
+): Promise<RangeExperiment[]> {
   if (effects.length === 0) return [];
   const span = {
     start: effects.reduce((first, { period }) => (period.start < first ? period.start : first), range.start),
     end: effects.reduce((last, { period }) => (period.end > last ? period.end : last), range.end),
   };
-  const touches = await dailyTouches(clickhouse, source, [...new Set(effects.map(({ channel }) => channel))], [span.start, span.end]);
+  const touches = await dailyTouches(
+    clickhouse,
+    source,
+    [...new Set(effects.map(({ channel }) => channel))],
+    [span.start, span.end],
+  );
   return effects.map((measured) => {
     const byTouches = touchExposure(touches, measured, range);
     const basis = byTouches.period > 0 ? 'touches' : 'days';
-    return { measured, basis, inRange: proRate(measured, basis === 'touches' ? byTouches : dayExposure(measured.period, range)) };
+    return {
+      measured,
+      basis,
+      inRange: proRate(measured, basis === 'touches' ? byTouches : dayExposure(measured.period, range)),
+    };
   });
 }
 
-function touchExposure(touches: readonly DailyTouches[], { channel, period }: MeasuredEffect, range: DateRange): Exposure {
+function touchExposure(
+  touches: readonly DailyTouches[],
+  { channel, period }: MeasuredEffect,
+  range: DateRange,
+): Exposure {
   const exposure = { period: 0, range: 0, both: 0 };
   for (const day of touches) {
     if (day.channel !== channel) continue;
@@ -90,7 +137,11 @@ function touchExposure(touches: readonly DailyTouches[], { channel, period }: Me
 function dayExposure(period: DateRange, range: DateRange): Exposure {
   const start = period.start > range.start ? period.start : range.start;
   const end = period.end < range.end ? period.end : range.end;
-  return { period: daysBetween(period.start, period.end), range: daysBetween(range.start, range.end), both: Math.max(0, daysBetween(start, end)) };
+  return {
+    period: daysBetween(period.start, period.end),
+    range: daysBetween(range.start, range.end),
+    both: Math.max(0, daysBetween(start, end)),
+  };
 }
 
 function isWithin(date: string, { start, end }: DateRange): boolean {

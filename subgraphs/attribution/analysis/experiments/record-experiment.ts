@@ -27,12 +27,19 @@ const DEFAULT_CURRENCY = 'USD';
 export const experimentEffect = z.object({ experimentId: uuid });
 
 /**
- * Records the result of an experiment. Later `causal` analyses of ranges that share days with its period are calibrated by it.
- * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`, and the codes of
+ * Records the result of an experiment. Later `causal` analyses of ranges that share days with its period are calibrated
+ * by it.
+ * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`, and
+ * the codes of
  *   a bad period), `resource_not_found` (source), `conflict` / `already_recorded` for a second result of one channel, method and
  *   period: it would count twice.
  */
-export async function recordExperiment(services: ExperimentServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof experimentEffect>>): Promise<Experiment> {
+export async function recordExperiment(
+  services: ExperimentServices,
+  principal: Principal,
+  rawInput: unknown,
+  settle: Settle<z.output<typeof experimentEffect>>,
+): Promise<Experiment> {
   const input = parseGraphInput(newExperiment, rawInput);
   const now = services.clock();
   const period = parseDateRange(input.period, now, principal.environment, 'period');
@@ -40,15 +47,30 @@ export async function recordExperiment(services: ExperimentServices, principal: 
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const source = await requireSource(services, principal, dataSourceId, '/data_source_id');
   const currency = currencyOf(source, input.currency ?? null);
-  refuseUnknownChannel(input.channel, await services.channelsOf(await namedSource(services.database, principal, source)));
+  refuseUnknownChannel(
+    input.channel,
+    await services.channelsOf(await namedSource(services.database, principal, source)),
+  );
 
   return services.database.asTenant(principal, async (em) => {
     // The lock keeps two equal requests from both finding nothing.
     await new DataSourceStore(em).lock(dataSourceId);
-    const key = { dataSourceId, environment: principal.environment, channel: input.channel, method: input.method, periodStart: period.start, periodEnd: period.end };
+    const key = {
+      dataSourceId,
+      environment: principal.environment,
+      channel: input.channel,
+      method: input.method,
+      periodStart: period.start,
+      periodEnd: period.end,
+    };
     const same = await new ExperimentStore(em).findSame(key);
     if (same !== null) {
-      throw new ProblemError('conflict', `${publicId('exp', same.id)} is the ${same.method} result of ${same.channel} for this period already, and would count twice. Delete it first to replace it.`, { code: 'already_recorded' });
+      throw new ProblemError(
+        'conflict',
+        `${publicId('exp', same.id)} is the ${same.method} result of ${same.channel} for this period already, and ` +
+          `would count twice. Delete it first to replace it.`,
+        { code: 'already_recorded' },
+      );
     }
     const experiment = em.create(Experiment, {
       id: newUuid(now.getTime()),
@@ -69,7 +91,11 @@ export async function recordExperiment(services: ExperimentServices, principal: 
 function refuseUnknownChannel(channel: string, known: readonly string[]): void {
   if (known.includes(channel)) return;
   const message = `the source has no channel ${JSON.stringify(channel)}; it has ${namesOf(known)}.`;
-  throw new ProblemError('validation_error', `channel: ${message}`, { code: 'unknown_channel', param: '/channel', errors: [{ param: '/channel', code: 'unknown_channel', message }] });
+  throw new ProblemError('validation_error', `channel: ${message}`, {
+    code: 'unknown_channel',
+    param: '/channel',
+    errors: [{ param: '/channel', code: 'unknown_channel', message }],
+  });
 }
 
 /** A source has one currency, and an effect in another could not be held against its revenue. */
@@ -77,5 +103,9 @@ function currencyOf(source: DataSource, given: string | null): string {
   const currency = source.currency ?? DEFAULT_CURRENCY;
   if (given === null || given === currency) return currency;
   const message = `the amounts of this source are in ${currency}`;
-  throw new ProblemError('validation_error', `currency: ${message}`, { code: 'wrong_currency', param: '/currency', errors: [{ param: '/currency', code: 'wrong_currency', message }] });
+  throw new ProblemError('validation_error', `currency: ${message}`, {
+    code: 'wrong_currency',
+    param: '/currency',
+    errors: [{ param: '/currency', code: 'wrong_currency', message }],
+  });
 }

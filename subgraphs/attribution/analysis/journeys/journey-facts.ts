@@ -34,45 +34,85 @@ export interface JourneyFacts {
 }
 
 const Count = z.coerce.number();
-const FactsRow = z.object({ kind: z.enum(['touchpoints', 'conversions', 'paths', 'campaigns']), name: z.string(), events: Count, with_ids: Count, latest: Count, counted: Count, cost: z.number() });
+const FactsRow = z.object({
+  kind: z.enum(['touchpoints', 'conversions', 'paths', 'campaigns']),
+  name: z.string(),
+  events: Count,
+  with_ids: Count,
+  latest: Count,
+  counted: Count,
+  cost: z.number(),
+});
 type FactsRow = z.output<typeof FactsRow>;
 
 const LATEST = `toUnixTimestamp64Milli(maxIf(ts, ts < fromUnixTimestamp64Milli({observed_before:Int64}, 'UTC')))`;
 /** Behind the last day that the engine has. */
 const NEVER_MS = Date.UTC(2300, 0, 1) - 1;
-const countsOf = (isCounted: boolean): string => (isCounted ? `countIf(${inSpan('start', 'end')}) AS counted, toFloat64(sumIf(cost, ${inSpan('start', 'end')})) AS cost` : '0 AS counted, 0. AS cost');
-const campaignsOf = (table: string): string => `SELECT 'campaigns', toString(campaign), 0, 0, 0, 0, 0. FROM (SELECT DISTINCT campaign FROM ${table} WHERE ${OF_SOURCE} AND campaign != '' LIMIT ${MAX_CAMPAIGNS + 1})`;
+const countsOf = (isCounted: boolean): string =>
+  isCounted
+    ? `countIf(${inSpan('start', 'end')}) AS counted, toFloat64(sumIf(cost, ${inSpan('start', 'end')})) AS cost`
+    : '0 AS counted, 0. AS cost';
+const campaignsOf = (table: string): string =>
+  `SELECT 'campaigns', toString(campaign), 0, 0, 0, 0, 0. FROM (SELECT DISTINCT campaign FROM ${table} WHERE ` +
+  `${OF_SOURCE} AND campaign != '' LIMIT ${MAX_CAMPAIGNS + 1})`;
 
-/** A row per name; duplicates don't matter to it. Groups and distinct values are of the dictionary's numbers, so that a name is looked at once. */
+/**
+ * A row per name; duplicates don't matter to it. Groups and distinct values are of the dictionary's numbers, so that a
+ * name is looked at once.
+ */
 const factsStatement = (key: SourceKey, isCounted: boolean): string => `
-  SELECT 'touchpoints' AS kind, toString(channel) AS name, countIf(${inSpan('from', 'until')}) AS events, max(event_id != '') AS with_ids, ${LATEST} AS latest, ${countsOf(isCounted)}
+  SELECT 'touchpoints' AS kind, toString(channel) AS name, countIf(${inSpan('from', 'until')}) AS events,
+    max(event_id != '') AS with_ids, ${LATEST} AS latest, ${countsOf(isCounted)}
     FROM ${touchpointsOf(key, '')} WHERE ${OF_SOURCE} GROUP BY touchpoints.channel
   UNION ALL
-  SELECT 'conversions', toString(channel), countIf(${inSpan('from', 'until')}), max(event_id != ''), ${LATEST}, 0, 0. FROM ${conversionsOf(key, '')} WHERE ${OF_SOURCE} GROUP BY conversions.channel
+  SELECT 'conversions', toString(channel), countIf(${inSpan('from', 'until')}), max(event_id != ''), ${LATEST}, 0, 0.
+    FROM ${conversionsOf(key, '')} WHERE ${OF_SOURCE} GROUP BY conversions.channel
   UNION ALL
-  SELECT 'paths', toString(step), count(), 0, 0, 0, 0. FROM ${storedPathsOf(key)} LEFT ARRAY JOIN path AS step WHERE ${OF_SOURCE} GROUP BY step
+  SELECT 'paths', toString(step), count(), 0, 0, 0, 0. FROM ${storedPathsOf(key)} LEFT ARRAY JOIN path AS step
+    WHERE ${OF_SOURCE} GROUP BY step
   UNION ALL
   ${campaignsOf('touchpoints')} UNION ALL ${campaignsOf('conversions')}`;
 
 /**
- * What has to be known before the journeys of a source can be asked for. `widest`: the widest window that any statement reads.
+ * What has to be known before the journeys of a source can be asked for. `widest`: the widest window that any statement
+ * reads.
  * @throws ProblemError `validation_error` with code `too_many_channels`
  */
-export async function readJourneyFacts(clickhouse: ClickHouse, query: JourneyQuery, range: TimeSpan, widest: TimeSpan): Promise<JourneyFacts> {
+export async function readJourneyFacts(
+  clickhouse: ClickHouse,
+  query: JourneyQuery,
+  range: TimeSpan,
+  widest: TimeSpan,
+): Promise<JourneyFacts> {
   const isCounted = query.countsTouches === true;
-  const params = { ...sourceParams(query), from: widest.startMs, until: widest.endMs, observed_before: query.observedBefore?.getTime() ?? NEVER_MS, ...(isCounted ? { start: range.startMs, end: range.endMs } : {}) };
-  const rows = await clickhouse.rows(factsStatement(query, isCounted), FactsRow, { params, settings: NAMES_SETTINGS, timeoutMs: TIMEOUT_MS });
+  const params = {
+    ...sourceParams(query),
+    from: widest.startMs,
+    until: widest.endMs,
+    observed_before: query.observedBefore?.getTime() ?? NEVER_MS,
+    ...(isCounted ? { start: range.startMs, end: range.endMs } : {}),
+  };
+  const rows = await clickhouse.rows(factsStatement(query, isCounted), FactsRow, {
+    params,
+    settings: NAMES_SETTINGS,
+    timeoutMs: TIMEOUT_MS,
+  });
   const of = (...kinds: readonly FactsRow['kind'][]): FactsRow[] => rows.filter(({ kind }) => kinds.includes(kind));
-  const names = (...kinds: readonly FactsRow['kind'][]): string[] => [...new Set(of(...kinds).map(({ name }) => name))].filter((name) => name !== '').toSorted(byCodePoint);
+  const names = (...kinds: readonly FactsRow['kind'][]): string[] =>
+    [...new Set(of(...kinds).map(({ name }) => name))].filter((name) => name !== '').toSorted(byCodePoint);
   const [channels, campaigns] = [names('touchpoints', 'conversions', 'paths'), names('campaigns')];
   assertFewChannels(channels);
-  const tooManyCampaigns = campaigns.length > MAX_CAMPAIGNS || (channels.length + 1) * (campaigns.length + 1) > 2 ** CODE_BITS || encodeURIComponent(campaigns.join()).length > MAX_NAMES_BYTES;
+  const tooManyCampaigns =
+    campaigns.length > MAX_CAMPAIGNS ||
+    (channels.length + 1) * (campaigns.length + 1) > 2 ** CODE_BITS ||
+    encodeURIComponent(campaigns.join()).length > MAX_NAMES_BYTES;
   const events = of('touchpoints', 'conversions');
   const hasEvents = events.length > 0;
   const hasPaths = of('paths').length > 0;
   const { channels: wanted } = query;
   const sum = (kind: 'touchpoints' | 'conversions'): number => of(kind).reduce((total, row) => total + row.events, 0);
-  const perChannel = (value: 'counted' | 'cost') => new Map(of('touchpoints').flatMap((row) => (row[value] === 0 ? [] : [[row.name, row[value]] as const])));
+  const perChannel = (value: 'counted' | 'cost') =>
+    new Map(of('touchpoints').flatMap((row) => (row[value] === 0 ? [] : [[row.name, row[value]] as const])));
   return {
     channels: wanted === undefined ? channels : channels.filter((channel) => wanted.includes(channel)),
     campaigns: tooManyCampaigns ? [] : campaigns,

@@ -62,6 +62,10 @@ export const DAY_MS = 86_400_000;
 /** @throws ProblemError `validation_error` when the days are no dates */
 export function spanOf([start, end]: readonly [string, string]): TimeSpan {
   const span = { startMs: Date.parse(`${start}T00:00:00Z`), endMs: Date.parse(`${end}T00:00:00Z`) + DAY_MS };
-  if (!(span.startMs < span.endMs)) throw new ProblemError('validation_error', 'date_range: must be two dates, the first not after the second', { param: '/date_range', code: 'invalid_range' });
+  if (!(span.startMs < span.endMs))
+    throw new ProblemError('validation_error', 'date_range: must be two dates, the first not after the second', {
+      param: '/date_range',
+      code: 'invalid_range',
+    });
   return span;
 }

@@ -15,21 +15,42 @@ export interface SampledEventsQuery extends SourceKey {
 }
 
 const TIMEOUT_MS = 120_000;
-/** Milliseconds × 2^17, bit 16 for a conversion, the channel's index below: events of one user sort by time, touches first. */
+/**
+ * Milliseconds × 2^17, bit 16 for a conversion, the channel's index below: events of one user sort by time, touches
+ * first.
+ */
 const TIME_UNIT = 2 ** 17;
-const WHERE = `${OF_SOURCE} AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({until:Int64}, 'UTC') AND cityHash64(user_id) % {one_in:UInt64} = 0`;
+const WHERE =
+  `${OF_SOURCE} AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < ` +
+  `fromUnixTimestamp64Milli({until:Int64}, 'UTC') AND cityHash64(user_id) % {one_in:UInt64} = 0`;
 const packed = (conversion: 0 | 1): string =>
-  `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts)), 17) + ${conversion * 65_536} + transform(channel, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})`;
-/** Rows as they lie on disk: one that came twice and was not merged yet repeats its own channel, which no count of transitions notices. */
+  `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts)), 17) + ${conversion * 65_536} + transform(channel, ` +
+  `{channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})`;
+/**
+ * Rows as they lie on disk: one that came twice and was not merged yet repeats its own channel, which no count of
+ * transitions notices.
+ */
 const statementOf = (source: SourceKey): string => `SELECT arraySort(groupArray(event)) AS events FROM (
-    SELECT user_id, ${packed(0)} AS event FROM ${touchpointsOf(source, '')} WHERE ${WHERE} AND channel IN {channels:Array(String)}
-    UNION ALL SELECT user_id, ${packed(1)} AS event FROM ${conversionsOf(source, '')} WHERE ${WHERE} AND conversion_event = {conversion_event:String}
+    SELECT user_id, ${packed(0)} AS event FROM ${touchpointsOf(source, '')}
+      WHERE ${WHERE} AND channel IN {channels:Array(String)}
+    UNION ALL SELECT user_id, ${packed(1)} AS event FROM ${conversionsOf(source, '')}
+      WHERE ${WHERE} AND conversion_event = {conversion_event:String}
   ) GROUP BY user_id`;
 
-/** The events of a sample of users in a span, without the value of their conversions and without the users' hashes: for counting transitions. */
+/**
+ * The events of a sample of users in a span, without the value of their conversions and without the users' hashes: for
+ * counting transitions.
+ */
 export async function loadSampledEvents(clickhouse: ClickHouse, query: SampledEventsQuery): Promise<EventTable> {
   const { span, channels, conversionEvent, oneIn } = query;
-  const params = { ...sourceParams(query), from: span.startMs, until: span.endMs, one_in: oneIn, channels, conversion_event: conversionEvent };
+  const params = {
+    ...sourceParams(query),
+    from: span.startMs,
+    until: span.endMs,
+    one_in: oneIn,
+    channels,
+    conversion_event: conversionEvent,
+  };
   const userStart = new GrowingArray(Uint32Array);
   const timeS = new GrowingArray(Float64Array);
   const channel = new GrowingArray(Uint16Array);
@@ -55,5 +76,13 @@ export async function loadSampledEvents(clickhouse: ClickHouse, query: SampledEv
     }
   }
   const users = userStart.length - 1;
-  return { channels, userStart: userStart.done(), userHash: new Uint32Array(users), timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: new Float64Array(conversions) };
+  return {
+    channels,
+    userStart: userStart.done(),
+    userHash: new Uint32Array(users),
+    timeS: timeS.done(),
+    channel: channel.done(),
+    conversion: conversion.done(),
+    value: new Float64Array(conversions),
+  };
 }

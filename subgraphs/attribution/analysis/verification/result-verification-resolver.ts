@@ -21,7 +21,9 @@ export class ResultVerificationResolver {
 
   @Query(() => ResultVerification, {
     nullable: true,
-    description: 'Checks a signed result; needs no key. A wrong signature is an answer. Errors: VALIDATION_ERROR for anything that is not a JWS.',
+    description:
+      'Checks a signed result; needs no key. A wrong signature is an answer. Errors: VALIDATION_ERROR for anything ' +
+      'that is not a JWS.',
   })
   async verifyResult(
     @Ctx() context: RequestContext,

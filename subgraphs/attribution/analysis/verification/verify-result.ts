@@ -27,7 +27,8 @@ export async function verifyResult(database: Database, input: unknown): Promise<
 function signatureOf(result: Json): string {
   const signature = compactJws.safeParse(result['signature']);
   if (signature.success) return signature.data;
-  const message = 'result.signature: the result carries no signature. It is not completed, or was completed before results were signed.';
+  const message =
+    'result.signature: the result carries no signature. It is not completed, or was completed before results were signed.';
   throw new ProblemError('validation_error', message, { code: 'required', param: '/result/signature' });
 }
 
@@ -35,6 +36,8 @@ function signatureOf(result: Json): string {
 async function currentRevision(database: Database, id: string): Promise<number | null> {
   const uuid = uuidFromPublicId('attr', id);
   if (uuid === undefined) return null;
-  const [row] = await database.asNobody((em) => em.execute<[{ revision: number | null }]>(`select attribution.current_revision(?) as revision`, [uuid]));
+  const [row] = await database.asNobody((em) =>
+    em.execute<[{ revision: number | null }]>(`select attribution.current_revision(?) as revision`, [uuid]),
+  );
   return row.revision;
 }

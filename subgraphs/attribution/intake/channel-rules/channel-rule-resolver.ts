@@ -22,14 +22,23 @@ export class ChannelRuleResolver {
   }
 
   @Query('getChannelRules')
-  async channelRules(@Ctx() context: RequestContext, @Arg('dataSourceId', () => ID, { description: 'Public id of the source.' }) dataSourceId: string): Answer<'getChannelRules'> {
+  async channelRules(
+    @Ctx() context: RequestContext,
+    @Arg('dataSourceId', () => ID, { description: 'Public id of the source.' }) dataSourceId: string,
+  ): Answer<'getChannelRules'> {
     const principal = assertAction(context.principal, 'dataSource:read');
     const source = await requireSource(this.#services, principal, sourceId(dataSourceId));
-    return this.#present(await this.#services.database.asTenant(principal, (em) => channelRulesOf(em, source.id as Uuid)), context);
+    return this.#present(
+      await this.#services.database.asTenant(principal, (em) => channelRulesOf(em, source.id as Uuid)),
+      context,
+    );
   }
 
   @Mutation('setChannelRules')
-  async setChannelRules(@Ctx() context: RequestContext, @Arg('input', inputOf('setChannelRules')) { dataSourceId, ...input }: { dataSourceId: string }): Answer<'setChannelRules'> {
+  async setChannelRules(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('setChannelRules')) { dataSourceId, ...input }: { dataSourceId: string },
+  ): Answer<'setChannelRules'> {
     const principal = assertAction(context.principal, 'dataSource:write');
     const id = sourceId(dataSourceId);
     const rules = await exactlyOnce(this.#services.database, context, {

@@ -9,7 +9,10 @@ import type { ChannelNaming } from '../touchpoints/channel-expression.ts';
 
 /** The rules of a source, in their order; none where nobody has set any. */
 export async function channelRulesOf(em: SqlEntityManager, dataSourceId: Uuid): Promise<readonly ChannelRule[]> {
-  const [row] = await em.execute<{ rules: readonly ChannelRule[] }[]>(`select rules from attribution.channel_rules where data_source_id = ?`, [dataSourceId]);
+  const [row] = await em.execute<{ rules: readonly ChannelRule[] }[]>(
+    `select rules from attribution.channel_rules where data_source_id = ?`,
+    [dataSourceId],
+  );
   return row?.rules ?? [];
 }
 
@@ -20,12 +23,20 @@ export async function channelNamingOf(em: SqlEntityManager, dataSourceId: Uuid):
 }
 
 /** A source, to be read as its rules say now. */
-export async function namedSource(database: Database, principal: Principal, { accountId, id }: Pick<DataSource, 'accountId' | 'id'>): Promise<SourceKey> {
+export async function namedSource(
+  database: Database,
+  principal: Principal,
+  { accountId, id }: Pick<DataSource, 'accountId' | 'id'>,
+): Promise<SourceKey> {
   return { accountId, dataSourceId: id, naming: await database.asTenant(principal, (em) => channelNamingOf(em, id)) };
 }
 
 /** Puts rules in place of those that a source has, and their digest beside the source. */
-export async function replaceChannelRules(em: SqlEntityManager, source: Pick<DataSource, 'id' | 'accountId' | 'environment'>, rules: readonly ChannelRule[]): Promise<void> {
+export async function replaceChannelRules(
+  em: SqlEntityManager,
+  source: Pick<DataSource, 'id' | 'accountId' | 'environment'>,
+  rules: readonly ChannelRule[],
+): Promise<void> {
   if (rules.length === 0) {
     await em.execute(`delete from attribution.channel_rules where data_source_id = ?`, [source.id]);
   } else {
@@ -35,7 +46,10 @@ export async function replaceChannelRules(em: SqlEntityManager, source: Pick<Dat
       [source.id, source.accountId, source.environment, JSON.stringify(rules)],
     );
   }
-  await em.execute(`update attribution.data_sources set channel_rules_digest = ? where id = ?`, [digestOf({ rules }), source.id]);
+  await em.execute(`update attribution.data_sources set channel_rules_digest = ? where id = ?`, [
+    digestOf({ rules }),
+    source.id,
+  ]);
 }
 
 /** Names the rules that a run follows: equal for equal rules, null for none. */

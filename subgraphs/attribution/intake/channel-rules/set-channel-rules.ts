@@ -26,10 +26,17 @@ export const rulesEffect = z.object({});
 export const rulesIn = (rawInput: object): readonly ChannelRule[] => parseGraphInput(newChannelRules, rawInput).rules;
 
 /**
- * Puts rules in place of all that a source has. Stored rows stay as they are; analyses that follow late rows are looked at anew.
+ * Puts rules in place of all that a source has. Stored rows stay as they are; analyses that follow late rows are looked
+ * at anew.
  * @throws ProblemError `validation_error` (also `invalid_regex`), `resource_not_found`, `conflict` (sandbox_source)
  */
-export async function setChannelRules(services: ChannelRuleServices, principal: Principal, dataSourceId: Uuid, rawInput: object, settle: Settle<z.output<typeof rulesEffect>>): Promise<readonly ChannelRule[]> {
+export async function setChannelRules(
+  services: ChannelRuleServices,
+  principal: Principal,
+  dataSourceId: Uuid,
+  rawInput: object,
+  settle: Settle<z.output<typeof rulesEffect>>,
+): Promise<readonly ChannelRule[]> {
   const rules = rulesIn(rawInput);
   (await requireSource(services, principal, dataSourceId)).assertChangeable();
   await refuseInvalidRegexes(services, principal, rules);
@@ -42,14 +49,23 @@ export async function setChannelRules(services: ChannelRuleServices, principal: 
   return rules;
 }
 
-async function refuseInvalidRegexes({ isRegex }: ChannelRuleServices, { accountId }: Principal, rules: readonly ChannelRule[]): Promise<void> {
+async function refuseInvalidRegexes(
+  { isRegex }: ChannelRuleServices,
+  { accountId }: Principal,
+  rules: readonly ChannelRule[],
+): Promise<void> {
   const known = new Map<string, boolean>();
   const errors: ProblemDetail[] = [];
   for (const [place, { match }] of rules.entries()) {
     const pattern = match.campaignRegex;
     if (pattern === undefined) continue;
     if (!known.has(pattern)) known.set(pattern, await isRegex(accountId, pattern));
-    if (known.get(pattern) === false) errors.push({ param: `/rules/${place}/match/campaign_regex`, code: 'invalid_regex', message: 'is not a regular expression of RE2' });
+    if (known.get(pattern) === false)
+      errors.push({
+        param: `/rules/${place}/match/campaign_regex`,
+        code: 'invalid_regex',
+        message: 'is not a regular expression of RE2',
+      });
   }
   if (errors.length > 0) throw validationError(errors, 422);
 }
@@ -60,7 +76,9 @@ const REFUSED_PATTERN: ReadonlySet<string> = new Set(['427']);
 export function regexCheck(clickhouse: ClickHouse): IsRegex {
   return async (accountId, pattern) => {
     try {
-      await clickhouse.rows(`SELECT match('', {pattern:String}) AS matched`, z.unknown(), { params: { account_id: accountId, pattern } });
+      await clickhouse.rows(`SELECT match('', {pattern:String}) AS matched`, z.unknown(), {
+        params: { account_id: accountId, pattern },
+      });
       return true;
     } catch (error) {
       if (error instanceof ClickHouseError && REFUSED_PATTERN.has(error.code)) return false;

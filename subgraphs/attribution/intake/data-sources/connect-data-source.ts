@@ -26,13 +26,23 @@ export interface ConnectServices {
 
 /**
  * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
- * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, or a type without a connector here.
+ * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, or a type without a
+ * connector here.
  */
-export async function connectDataSource({ database, isAgent, clock }: ConnectServices, principal: Principal, rawInput: object, settlement: Settlement<ConnectionEffect>): Promise<DataSource> {
+export async function connectDataSource(
+  { database, isAgent, clock }: ConnectServices,
+  principal: Principal,
+  rawInput: object,
+  settlement: Settlement<ConnectionEffect>,
+): Promise<DataSource> {
   const input = parseGraphInput(newSource, rawInput);
   const now = clock();
   if (input.type !== 'csv_upload') {
-    throw new ProblemError('validation_error', `type: this deployment has no connector for ${input.type}; it serves csv_upload.`, { code: 'unsupported_type', param: '/type' });
+    throw new ProblemError(
+      'validation_error',
+      `type: this deployment has no connector for ${input.type}; it serves csv_upload.`,
+      { code: 'unsupported_type', param: '/type' },
+    );
   }
   const credentials = parseCredentials(input.credentials);
   // Refused here rather than behind a source that was made already.
@@ -62,15 +72,51 @@ export async function connectDataSource({ database, isAgent, clock }: ConnectSer
   return source;
 }
 
-/** Written by hand, since nothing about a new source has to be asked for: it travels with all else that connecting it needs. */
+/**
+ * Written by hand, since nothing about a new source has to be asked for: it travels with all else that connecting it
+ * needs.
+ */
 function insertion(source: DataSource): [Question] {
-  const { id, accountId, agentId, workspaceId, brandId, environment, type, name, syncSchedule, timezone, delimiter, mapping, baselineChannels, createdAt } = source;
-  return [{
-    name: 'data-sources.insert',
-    text: `insert into attribution.data_sources (id, account_id, agent_id, workspace_id, brand_id, environment, type, name, sync_schedule, timezone, delimiter, mapping, baseline_channels, created_at)
+  const {
+    id,
+    accountId,
+    agentId,
+    workspaceId,
+    brandId,
+    environment,
+    type,
+    name,
+    syncSchedule,
+    timezone,
+    delimiter,
+    mapping,
+    baselineChannels,
+    createdAt,
+  } = source;
+  return [
+    {
+      name: 'data-sources.insert',
+      text: `insert into attribution.data_sources (id, account_id, agent_id, workspace_id, brand_id, environment, type,
+        name, sync_schedule, timezone, delimiter, mapping, baseline_channels, created_at)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-    values: [id, accountId, agentId, workspaceId, brandId, environment, type, name, syncSchedule, timezone, delimiter, mapping == null ? null : JSON.stringify(mapping), baselineChannels, createdAt],
-  }];
+      values: [
+        id,
+        accountId,
+        agentId,
+        workspaceId,
+        brandId,
+        environment,
+        type,
+        name,
+        syncSchedule,
+        timezone,
+        delimiter,
+        mapping == null ? null : JSON.stringify(mapping),
+        baselineChannels,
+        createdAt,
+      ],
+    },
+  ];
 }
 
 /** The rows that a connection brings along; null without. @throws ProblemError `validation_error` */
@@ -80,7 +126,11 @@ export function inlineRows(rawInput: object): Buffer | null {
 }
 
 /** Undoes `connectDataSource` where the inline rows turned out to be unusable: nothing is kept of a refused request. */
-export async function withdrawDataSource(database: Database, source: DataSource, settle: Settle<ConnectionEffect>): Promise<void> {
+export async function withdrawDataSource(
+  database: Database,
+  source: DataSource,
+  settle: Settle<ConnectionEffect>,
+): Promise<void> {
   await database.asTenant(wholeAccount(source), async (em) => {
     await em.nativeDelete(DataSource, { id: source.id });
     await settle(em, null);
@@ -89,7 +139,9 @@ export async function withdrawDataSource(database: Database, source: DataSource,
 
 /** An error about the inline rows names them as the request does: below `/credentials`. */
 export function blamingCredentials(error: unknown): unknown {
-  return error instanceof ProblemError ? error.renaming((pointer) => (pointer.startsWith('/') ? `/credentials${pointer}` : pointer)) : error;
+  return error instanceof ProblemError
+    ? error.renaming((pointer) => (pointer.startsWith('/') ? `/credentials${pointer}` : pointer))
+    : error;
 }
 
 function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCredentials> {
@@ -99,7 +151,10 @@ function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCred
 function decode(content: string, encoding: 'utf-8' | 'base64' = 'utf-8'): Buffer {
   if (encoding === 'utf-8') return Buffer.from(content, 'utf8');
   if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) {
-    throw new ProblemError('validation_error', 'credentials.content: this is not base64.', { code: 'invalid_encoding', param: '/credentials/content' });
+    throw new ProblemError('validation_error', 'credentials.content: this is not base64.', {
+      code: 'invalid_encoding',
+      param: '/credentials/content',
+    });
   }
   return Buffer.from(content, 'base64');
 }

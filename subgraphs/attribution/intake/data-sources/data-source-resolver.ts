@@ -16,7 +16,14 @@ import { perRequest } from '../../../../platform/graph/request-context.ts';
 import { exactlyOnce, type Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
-import { blamingCredentials, connectDataSource, connectionEffect, inlineRows, withdrawDataSource, type ConnectionEffect } from './connect-data-source.ts';
+import {
+  blamingCredentials,
+  connectDataSource,
+  connectionEffect,
+  inlineRows,
+  withdrawDataSource,
+  type ConnectionEffect,
+} from './connect-data-source.ts';
 import type { DataSource } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import { AddRecordsInput, AddRecordsPayload, DataSourceDetailType } from './data-source-type.ts';
@@ -32,7 +39,10 @@ import { Upload } from './upload.ts';
 export interface DataSourceServices extends SourceServices {
   readonly jobs: Jobs;
   readonly receiveRecords: ReceiveRecords;
-  readonly listRejects: (source: { readonly accountId: Uuid; readonly dataSourceId: Uuid }, page: { readonly limit: number; readonly offset: number }) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
+  readonly listRejects: (
+    source: { readonly accountId: Uuid; readonly dataSourceId: Uuid },
+    page: { readonly limit: number; readonly offset: number },
+  ) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
   readonly isAgent: IsAgent;
   readonly clock: () => Date;
 }
@@ -77,18 +87,22 @@ export class DataSourceResolver {
       const store = new DataSourceStore(em);
       const page = await parsePage(args, () => store.count());
       const [sources, totalCount] = await store.list(page);
-      return connectionOf(sources.map((source) => this.#present(source, context)), page, totalCount, this.#trust(context, sources.length));
+      return connectionOf(
+        sources.map((source) => this.#present(source, context)),
+        page,
+        totalCount,
+        this.#trust(context, sources.length),
+      );
     });
   }
 
   @FieldResolver(() => DataSourceDetailType, { description: 'What is stored of the source and how good it is.' })
-  async detail(
-    @Root() source: DataSourceType,
-    @Ctx() context: RequestContext,
-  ): Promise<z.output<typeof sourceDetail>> {
+  async detail(@Root() source: DataSourceType, @Ctx() context: RequestContext): Promise<z.output<typeof sourceDetail>> {
     const principal = assertAction(context.principal, 'dataSource:read');
     const stored = await this.#require(principal, source.id);
-    const uploads = await this.#services.database.asTenant(principal, (em) => new DataSourceStore(em).recentUploads(stored.id as Uuid, RECENT_SYNCS));
+    const uploads = await this.#services.database.asTenant(principal, (em) =>
+      new DataSourceStore(em).recentUploads(stored.id as Uuid, RECENT_SYNCS),
+    );
     return presentDetail(stored, uploads, this.#services.clock());
   }
 
@@ -101,7 +115,10 @@ export class DataSourceResolver {
     const principal = assertAction(context.principal, 'dataSource:read');
     const source = await this.#require(principal, id);
     const key = { accountId: source.accountId, dataSourceId: source.id };
-    const page = await parsePage(args, async () => (await this.#services.listRejects(key, { limit: 1, offset: 0 })).total);
+    const page = await parsePage(
+      args,
+      async () => (await this.#services.listRejects(key, { limit: 1, offset: 0 })).total,
+    );
     const { rows, total } = await this.#services.listRejects(key, page);
     return connectionOf(rows, page, total, this.#trust(context, rows.length));
   }
@@ -115,29 +132,48 @@ export class DataSourceResolver {
     const { database } = this.#services;
     const { source, report } = await exactlyOnce(database, context, {
       effect: connectionEffect,
-      act: async (settle, settlement) => this.#fill(principal, await connectDataSource(this.#services, principal, input, settlement), input, settle),
+      act: async (settle, settlement) =>
+        this.#fill(principal, await connectDataSource(this.#services, principal, input, settlement), input, settle),
       recall: async ({ dataSourceId, report }, settle) => {
         const connected = await this.#requireUuid(principal, dataSourceId);
         return report === null ? this.#fill(principal, connected, input, settle) : { source: connected, report };
       },
     });
-    return { dataSource: this.#present(source, context), ingest: report === null ? null : presentIngest(report), trust: this.#trust(context, 1) };
+    return {
+      dataSource: this.#present(source, context),
+      ingest: report === null ? null : presentIngest(report),
+      trust: this.#trust(context, 1),
+    };
   }
 
-  @Mutation(() => AddRecordsPayload, { nullable: true, description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
+  @Mutation(() => AddRecordsPayload, {
+    nullable: true,
+    description:
+      'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: ' +
+      'VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.',
+  })
   async addRecords(
     @Ctx() context: RequestContext,
     @Arg('input', () => AddRecordsInput) input: z.output<typeof addedRecords>,
   ): Promise<GraphRecord<typeof addedReport>> {
     const principal = assertAction(context.principal, 'dataSource:write');
     if (input.records.length > MOST_JSON_ROWS) {
-      throw new ProblemError('validation_error', `records: at most ${MOST_JSON_ROWS} rows; upload a file for more.`, { code: 'too_many', param: '/records' });
+      throw new ProblemError('validation_error', `records: at most ${MOST_JSON_ROWS} rows; upload a file for more.`, {
+        code: 'too_many',
+        param: '/records',
+      });
     }
     const body = bytesOf(Buffer.from(JSON.stringify(input.records)));
     const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
     const report = await exactlyOnce(this.#services.database, context, {
       effect: recordsReport,
-      act: (settle) => this.#services.receiveRecords(principal, dataSourceId, { mediaType: 'application/json', contentEncoding: 'identity', body }, settle),
+      act: (settle) =>
+        this.#services.receiveRecords(
+          principal,
+          dataSourceId,
+          { mediaType: 'application/json', contentEncoding: 'identity', body },
+          settle,
+        ),
       recall: (stored) => Promise.resolve(stored),
     });
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
@@ -177,19 +213,32 @@ export class DataSourceResolver {
   }
 
   /** Entity resolver; null where the tenant cannot see the source. */
-  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<DataSourceType | null> {
+  async resolveReference(
+    reference: Readonly<Record<string, unknown>>,
+    context: RequestContext,
+  ): Promise<DataSourceType | null> {
     const uuid = uuidFromPublicId('ds', String(reference['id']));
     const source = uuid === undefined ? null : await this.#loader(context).load(uuid);
     return source === null ? null : this.#present(source, context);
   }
 
   /** Stores the rows that came with a new source; a source whose rows are refused is withdrawn. */
-  async #fill(principal: Principal, source: DataSource, input: object, settle: Settle<ConnectionEffect>): Promise<{ source: DataSource; report: RecordsReport | null }> {
+  async #fill(
+    principal: Principal,
+    source: DataSource,
+    input: object,
+    settle: Settle<ConnectionEffect>,
+  ): Promise<{ source: DataSource; report: RecordsReport | null }> {
     const rows = inlineRows(input);
     if (rows === null) return { source, report: null };
     const dataSourceId = source.id as Uuid;
     try {
-      const report = await this.#services.receiveRecords(principal, dataSourceId, { mediaType: 'text/csv', contentEncoding: 'identity', body: bytesOf(rows) }, (em, stored) => settle(em, { dataSourceId, report: stored }));
+      const report = await this.#services.receiveRecords(
+        principal,
+        dataSourceId,
+        { mediaType: 'text/csv', contentEncoding: 'identity', body: bytesOf(rows) },
+        (em, stored) => settle(em, { dataSourceId, report: stored }),
+      );
       return { source: await this.#requireUuid(principal, dataSourceId), report };
     } catch (error) {
       await withdrawDataSource(this.#services.database, source, settle);

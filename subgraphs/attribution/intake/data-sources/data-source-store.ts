@@ -19,7 +19,12 @@ export class DataSourceStore {
    */
   async require(id: Uuid, param?: string): Promise<DataSource> {
     const found = await this.find(id);
-    if (found === null) throw new ProblemError('resource_not_found', `There is no data source ${publicId('ds', id)}.`, param === undefined ? {} : { param });
+    if (found === null)
+      throw new ProblemError(
+        'resource_not_found',
+        `There is no data source ${publicId('ds', id)}.`,
+        param === undefined ? {} : { param },
+      );
     return found;
   }
 
@@ -27,10 +32,19 @@ export class DataSourceStore {
     return this.#em.findOne(DataSource, { id, deletedAt: null });
   }
 
-  /** Locks the source until the transaction ends; one that is only there to be read, for this account. @throws ProblemError `resource_not_found`. */
+  /**
+   * Locks the source until the transaction ends; one that is only there to be read, for this account. @throws
+   * ProblemError `resource_not_found`.
+   */
   async lock(id: Uuid): Promise<DataSource> {
-    const locked = await this.#em.execute<unknown[]>(`select 1 from attribution.data_sources where id = ? for update`, [id]);
-    if (locked.length === 0) await this.#em.execute(`select pg_advisory_xact_lock(hashtextextended(current_setting('liftgraph.account_id') || ?, 0))`, [id]);
+    const locked = await this.#em.execute<unknown[]>(`select 1 from attribution.data_sources where id = ? for update`, [
+      id,
+    ]);
+    if (locked.length === 0)
+      await this.#em.execute(
+        `select pg_advisory_xact_lock(hashtextextended(current_setting('liftgraph.account_id') || ?, 0))`,
+        [id],
+      );
     return this.require(id);
   }
 
@@ -40,7 +54,11 @@ export class DataSourceStore {
 
   /** Newest first, with the number of all sources. */
   async list(page: Page): Promise<readonly [readonly DataSource[], number]> {
-    return this.#em.findAndCount(DataSource, { deletedAt: null }, { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], limit: page.limit, offset: page.offset });
+    return this.#em.findAndCount(
+      DataSource,
+      { deletedAt: null },
+      { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], limit: page.limit, offset: page.offset },
+    );
   }
 
   async count(): Promise<number> {

@@ -92,7 +92,12 @@ export class DataSource extends DataSourceSchema.class {
   /** @throws ProblemError `conflict` / `sandbox_source` for a source that nobody may change */
   assertChangeable(): void {
     if (!this.isSynthetic()) return;
-    throw new ProblemError('conflict', `${publicId('ds', this.id as Uuid)} is shared by every test key and cannot be changed. Connect a csv_upload source with your test key for rows of your own.`, { code: 'sandbox_source' });
+    throw new ProblemError(
+      'conflict',
+      `${publicId('ds', this.id as Uuid)} is shared by every test key and cannot be changed. Connect a csv_upload ` +
+        `source with your test key for rows of your own.`,
+      { code: 'sandbox_source' },
+    );
   }
 
   /** When rows last arrived; those of yesterday reach a synthetic source at midnight. */
@@ -100,14 +105,20 @@ export class DataSource extends DataSourceSchema.class {
     return this.isSynthetic() && this.statistics != null ? startOfDay(now) : (this.lastSync ?? null);
   }
 
-  /** First and last day with rows. A synthetic source is made some weeks ahead, which only follow-ups of an analysis may read. */
+  /**
+   * First and last day with rows. A synthetic source is made some weeks ahead, which only follow-ups of an analysis may
+   * read.
+   */
   coverage(now: Date): { readonly earliest: string | null; readonly latest: string | null } {
     const { earliest = null, latest = null } = this.statistics ?? {};
     const yesterday = new Date(startOfDay(now).getTime() - 1).toISOString().slice(0, 10);
     return { earliest, latest: this.isSynthetic() && latest !== null && latest > yesterday ? yesterday : latest };
   }
 
-  /** `syncing` while rows arrive (a lease, so that a killed upload does not leave it syncing for ever), `error` after a failed sync. */
+  /**
+   * `syncing` while rows arrive (a lease, so that a killed upload does not leave it syncing for ever), `error` after a
+   * failed sync.
+   */
   statusAt(now: Date): SourceStatus {
     if (this.syncingUntil != null && this.syncingUntil > now) return 'syncing';
     return this.error == null ? 'connected' : 'error';
@@ -115,10 +126,18 @@ export class DataSource extends DataSourceSchema.class {
 
   /** True for a source that holds aggregated paths, so that nothing at user level can be computed from it. */
   holdsOnlyPaths(): boolean {
-    return this.statistics !== null && this.statistics !== undefined && this.statistics.paths > 0 && this.statistics.touchpoints === 0 && this.statistics.conversions === 0;
+    return (
+      this.statistics !== null &&
+      this.statistics !== undefined &&
+      this.statistics.paths > 0 &&
+      this.statistics.touchpoints === 0 &&
+      this.statistics.conversions === 0
+    );
   }
 
-  /** True for a source whose aggregated paths no analysis reads, because it holds single touches or conversions, too. */
+  /**
+   * True for a source whose aggregated paths no analysis reads, because it holds single touches or conversions, too.
+   */
   ignoresPaths(): boolean {
     return this.statistics != null && this.statistics.paths > 0 && !this.holdsOnlyPaths();
   }

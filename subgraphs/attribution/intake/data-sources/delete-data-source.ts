@@ -25,7 +25,14 @@ export const PURGE_QUEUE: JobQueue<PurgeJob> = {
  * Deletes a source: from now on every call answers 404; its rows go after 30 days.
  * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source).
  */
-export async function deleteDataSource(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date, settle: Settle<Record<string, never>>): Promise<void> {
+export async function deleteDataSource(
+  database: Database,
+  jobs: Jobs,
+  principal: Principal,
+  dataSourceId: Uuid,
+  now: Date,
+  settle: Settle<Record<string, never>>,
+): Promise<void> {
   await database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).lock(dataSourceId);
     source.assertChangeable();
@@ -33,7 +40,10 @@ export async function deleteDataSource(database: Database, jobs: Jobs, principal
     source.mapping = null;
     await em.flush();
     const job: PurgeJob = { accountId: source.accountId, dataSourceId };
-    await jobs.enqueue(em, PURGE_QUEUE, job, { tenant: source.accountId, startAfter: new Date(now.getTime() + PURGE_AFTER_DAYS * 86_400_000) });
+    await jobs.enqueue(em, PURGE_QUEUE, job, {
+      tenant: source.accountId,
+      startAfter: new Date(now.getTime() + PURGE_AFTER_DAYS * 86_400_000),
+    });
     await settle(em, {});
   });
 }

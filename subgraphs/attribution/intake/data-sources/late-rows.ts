@@ -24,13 +24,15 @@ export const LATE_ROWS_QUEUE: JobQueue<LateRowsJob> = {
 /** Files often come in a row; one look at what they changed is enough. */
 const SETTLE_S = 2;
 
-/** Names what a source has received so far, and its channel rules: as long as it stays the same, analyses find the same. */
+/**
+ * Names what a source has received so far, and its channel rules: as long as it stays the same, analyses find the same.
+ */
 export type Arrivals = string;
 
 /**
- * Part of the transaction that records new rows of a source, or that ends an analysis of them: a worker will look at what
- * they change. While one look waits to begin, further ones are dropped; the lock, held until the commit, makes that look
- * wait for whoever was dropped.
+ * Part of the transaction that records new rows of a source, or that ends an analysis of them: a worker will look at
+ * what they change. While one look waits to begin, further ones are dropped; the lock, held until the commit, makes
+ * that look wait for whoever was dropped.
  */
 export async function noticeLateRows(em: SqlEntityManager, jobs: Jobs, source: LateRowsJob): Promise<void> {
   await em.execute(`select pg_advisory_xact_lock_shared(${LOCK})`, [source.dataSourceId]);
@@ -38,7 +40,12 @@ export async function noticeLateRows(em: SqlEntityManager, jobs: Jobs, source: L
 }
 
 /** The same, if rows have come since `before`. */
-export async function noticeRowsSince(em: SqlEntityManager, jobs: Jobs, source: LateRowsJob, before: Arrivals | null): Promise<void> {
+export async function noticeRowsSince(
+  em: SqlEntityManager,
+  jobs: Jobs,
+  source: LateRowsJob,
+  before: Arrivals | null,
+): Promise<void> {
   await em.execute(`select pg_advisory_xact_lock_shared(${LOCK})`, [source.dataSourceId]);
   if ((await arrivalsOf(em, source.dataSourceId)) !== before) await enqueueLook(em, jobs, source);
 }
@@ -55,17 +62,32 @@ export function lateRowsOf({ accountId, environment, id }: DataSource): LateRows
 
 /** Null for a source that was deleted. */
 export async function arrivalsOf(em: SqlEntityManager, dataSourceId: Uuid): Promise<Arrivals | null> {
-  const [row] = await em.execute<{ arrivals: string }[]>(`select concat_ws(' ', rows_accepted, last_sync, channel_rules_digest) as arrivals from attribution.data_sources where id = ? and deleted_at is null`, [dataSourceId]);
+  const [row] = await em.execute<{ arrivals: string }[]>(
+    `select concat_ws(' ', rows_accepted, last_sync, channel_rules_digest) as arrivals from attribution.data_sources ` +
+      `where id = ? and deleted_at is null`,
+    [dataSourceId],
+  );
   return row?.arrivals ?? null;
 }
 
 /** Part of the transaction that accepts an analysis which wants to hear of late rows. */
 export async function listenToLateRows(em: SqlEntityManager, dataSourceId: Uuid): Promise<void> {
-  await em.execute(`update attribution.data_sources set feeds_refreshes = true where id = ? and not feeds_refreshes`, [dataSourceId]);
+  await em.execute(`update attribution.data_sources set feeds_refreshes = true where id = ? and not feeds_refreshes`, [
+    dataSourceId,
+  ]);
 }
 
 const LOCK = `hashtextextended('late rows ' || ?, 0)`;
 
-async function enqueueLook(em: SqlEntityManager, jobs: Jobs, { accountId, environment, dataSourceId }: LateRowsJob): Promise<void> {
-  await jobs.enqueue(em, LATE_ROWS_QUEUE, { accountId, environment, dataSourceId }, { singletonKey: dataSourceId, startAfterS: SETTLE_S, tenant: accountId });
+async function enqueueLook(
+  em: SqlEntityManager,
+  jobs: Jobs,
+  { accountId, environment, dataSourceId }: LateRowsJob,
+): Promise<void> {
+  await jobs.enqueue(
+    em,
+    LATE_ROWS_QUEUE,
+    { accountId, environment, dataSourceId },
+    { singletonKey: dataSourceId, startAfterS: SETTLE_S, tenant: accountId },
+  );
 }

@@ -24,13 +24,18 @@ export function presentDataSource(source: DataSource, now: Date, trust: TrustEnv
 }
 
 /** What is stored of a source, from its last measurement and its latest uploads (newest first). */
-export function presentDetail(source: DataSource, uploads: readonly Upload[], now: Date): z.output<typeof sourceDetail> {
+export function presentDetail(
+  source: DataSource,
+  uploads: readonly Upload[],
+  now: Date,
+): z.output<typeof sourceDetail> {
   const statistics = source.statistics ?? null;
   const lastArrival = source.lastArrival(now);
   const open = source.statusAt(now) === 'syncing' ? uploads.find((upload) => upload.status === 'running') : undefined;
   return {
     coverage: { ...source.coverage(now), missingDays: [...(statistics?.missingDays ?? [])] },
-    freshnessSeconds: lastArrival === null ? null : Math.max(0, Math.round((now.getTime() - lastArrival.getTime()) / 1000)),
+    freshnessSeconds:
+      lastArrival === null ? null : Math.max(0, Math.round((now.getTime() - lastArrival.getTime()) / 1000)),
     records: {
       touchpoints: statistics?.touchpoints ?? 0,
       conversions: statistics?.conversions ?? 0,
@@ -39,8 +44,20 @@ export function presentDetail(source: DataSource, uploads: readonly Upload[], no
       rejected: Number(source.rowsRejected),
     },
     quality: statistics === null || statistics.conversions === 0 ? null : statistics,
-    currentSync: open === undefined ? null : { syncId: publicId('sync', open.id as Uuid), progress: null, startedAt: open.startedAt, rows: open.rowsAccepted, bytes: Number(open.bytes) },
-    recentSyncs: uploads.map((upload) => ({ ...presentSync(upload), status: isLost(upload, source, now) ? 'failed' : upload.status })),
+    currentSync:
+      open === undefined
+        ? null
+        : {
+            syncId: publicId('sync', open.id as Uuid),
+            progress: null,
+            startedAt: open.startedAt,
+            rows: open.rowsAccepted,
+            bytes: Number(open.bytes),
+          },
+    recentSyncs: uploads.map((upload) => ({
+      ...presentSync(upload),
+      status: isLost(upload, source, now) ? 'failed' : upload.status,
+    })),
   };
 }
 

@@ -27,7 +27,9 @@ export const recordsReport = z
     rowsAccepted: z.number(),
     rowsRejected: z.number(),
     /** The first hundred. */
-    firstErrors: z.array(z.object({ line: z.number(), column: z.string(), code: z.string(), message: z.string() }).readonly()).readonly(),
+    firstErrors: z
+      .array(z.object({ line: z.number(), column: z.string(), code: z.string(), message: z.string() }).readonly())
+      .readonly(),
     /** What else the sender should know. */
     warnings: z.array(z.string()).readonly(),
   })
@@ -41,4 +43,9 @@ export type OnStored = (em: SqlEntityManager, report: RecordsReport) => Promise<
  * Streams rows into a source; filled by the touchpoints feature. When it resolves, every accepted row is stored.
  * @throws ProblemError `resource_not_found`, `validation_error` (unknown columns), `unsupported_media_type`.
  */
-export type ReceiveRecords = (principal: Principal, dataSourceId: Uuid, records: RecordsBody, onStored?: OnStored) => Promise<RecordsReport>;
+export type ReceiveRecords = (
+  principal: Principal,
+  dataSourceId: Uuid,
+  records: RecordsBody,
+  onStored?: OnStored,
+) => Promise<RecordsReport>;

@@ -20,7 +20,9 @@ interface WatchArguments {
 
 const KINDS = { connected: 'RESULT', syncing: 'PROGRESS', error: 'ERROR' } as const;
 
-/** The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in. */
+/**
+ * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
+ */
 export function sourceChangeResolver(services: SourceWatchServices): ClassType {
   @Resolver(() => SourceChangeType)
   class SourceChangeResolver {
@@ -32,7 +34,12 @@ export function sourceChangeResolver(services: SourceWatchServices): ClassType {
       @Root() state: SourceState,
       @Ctx() context: RequestContext,
       @Arg('id', () => ID, { description: 'Public id of the source.' }) _id: string,
-      @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last state that was seen: the present one comes only where it is another. Always when absent.' }) _after?: number | null,
+      @Arg('after', () => Int, {
+        nullable: true,
+        description:
+          'Sequence of the last state that was seen: the present one comes only where it is another. Always when absent.',
+      })
+      _after?: number | null,
     ): SourceChange {
       return present(state, context);
     }
@@ -40,7 +47,11 @@ export function sourceChangeResolver(services: SourceWatchServices): ClassType {
   return SourceChangeResolver;
 }
 
-async function watch(services: SourceWatchServices, context: RequestContext, { id, after }: WatchArguments): Promise<AsyncIterable<SourceState>> {
+async function watch(
+  services: SourceWatchServices,
+  context: RequestContext,
+  { id, after }: WatchArguments,
+): Promise<AsyncIterable<SourceState>> {
   const principal = assertAction(context.principal, 'dataSource:read');
   const uuid = requireUuid('ds', id, 'data source');
   const source = await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(uuid));

@@ -22,31 +22,41 @@ const DAY_MS = 86_400_000;
 const RECORDED_AHEAD_DAYS = 62;
 
 /**
- * The days of a source that are recorded one by one. Rows of other days were stored before rows were checked for their dates:
- * they count in the totals of the source, and nowhere else.
+ * The days of a source that are recorded one by one. Rows of other days were stored before rows were checked for their
+ * dates: they count in the totals of the source, and nowhere else.
  */
 export function recordedRange(now: Date): DateRange {
   return { start: EARLIEST_DAY, end: dayAt(now.getTime() + RECORDED_AHEAD_DAYS * DAY_MS) };
 }
 
 /**
- * The ingest record: what each day of a source held when rows last arrived or were synced. A day whose rows differ from what
- * stands there is dated anew, so that an older analysis can tell that its evidence has changed since.
+ * The ingest record: what each day of a source held when rows last arrived or were synced. A day whose rows differ from
+ * what stands there is dated anew, so that an older analysis can tell that its evidence has changed since.
  */
-export async function recordSourceDays(em: SqlEntityManager, source: { readonly id: Uuid; readonly accountId: Uuid }, days: readonly StoredDay[], now: Date): Promise<void> {
+export async function recordSourceDays(
+  em: SqlEntityManager,
+  source: { readonly id: Uuid; readonly accountId: Uuid },
+  days: readonly StoredDay[],
+  now: Date,
+): Promise<void> {
   const rows = JSON.stringify(days);
   await em.execute(
-    `insert into attribution.source_days as known (data_source_id, account_id, day, rows, path_steps, digest, changed_at)
+    `insert into attribution.source_days as known (data_source_id, account_id, day, rows, path_steps, digest,
+      changed_at)
        select ?, ?, found.day, found.rows, found."pathSteps", found.digest, ?
          from jsonb_to_recordset(?::jsonb) as found (day date, rows bigint, "pathSteps" bigint, digest text)
-     on conflict (data_source_id, day) do update set rows = excluded.rows, path_steps = excluded.path_steps, digest = excluded.digest,
+     on conflict (data_source_id, day) do update
+       set rows = excluded.rows, path_steps = excluded.path_steps, digest = excluded.digest,
          -- Days recorded before steps were counted are otherwise the same.
-         changed_at = case when (known.rows, known.digest) is distinct from (excluded.rows, excluded.digest) then excluded.changed_at else known.changed_at end
-       where (known.rows, known.path_steps, known.digest) is distinct from (excluded.rows, excluded.path_steps, excluded.digest)`,
+         changed_at = case when (known.rows, known.digest) is distinct from (excluded.rows, excluded.digest) then
+           excluded.changed_at else known.changed_at end
+       where (known.rows, known.path_steps, known.digest) is distinct from (excluded.rows, excluded.path_steps,
+         excluded.digest)`,
     [source.id, source.accountId, now, rows],
   );
   await em.execute(
-    `update attribution.source_days set rows = 0, path_steps = 0, digest = '', changed_at = ? where data_source_id = ? and rows > 0
+    `update attribution.source_days set rows = 0, path_steps = 0, digest = '', changed_at = ?
+      where data_source_id = ? and rows > 0
        and day not in (select found.day from jsonb_to_recordset(?::jsonb) as found (day date))`,
     [now, source.id, rows],
   );
@@ -55,22 +65,39 @@ export async function recordSourceDays(em: SqlEntityManager, source: { readonly 
 /** What is on record of the days of a source. */
 export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Promise<readonly StoredDay[]> {
   const rows = await em.execute<{ day: string; rows: string; path_steps: string; digest: string }[]>(
-    `select to_char(day, 'YYYY-MM-DD') as day, rows, path_steps, digest from attribution.source_days where data_source_id = ? order by day`,
+    `select to_char(day, 'YYYY-MM-DD') as day, rows, path_steps, digest from attribution.source_days where ` +
+      `data_source_id = ? order by day`,
     [dataSourceId],
   );
-  return rows.map(({ day, rows: count, path_steps, digest }) => ({ day, rows: Number(count), pathSteps: Number(path_steps), digest }));
+  return rows.map(({ day, rows: count, path_steps, digest }) => ({
+    day,
+    rows: Number(count),
+    pathSteps: Number(path_steps),
+    digest,
+  }));
 }
 
-/** How many rows are on record of the days from `first` to `last`, both inclusive, each step of a path counted as a row. */
-export async function rowsOfDays(em: SqlEntityManager, dataSourceId: Uuid, first: string, last: string): Promise<number> {
+/**
+ * How many rows are on record of the days from `first` to `last`, both inclusive, each step of a path counted as a row.
+ */
+export async function rowsOfDays(
+  em: SqlEntityManager,
+  dataSourceId: Uuid,
+  first: string,
+  last: string,
+): Promise<number> {
   const [row] = await em.execute<[{ rows: string }]>(
-    `select coalesce(sum(rows + path_steps), 0) as rows from attribution.source_days where data_source_id = ? and day between ? and ?`,
+    `select coalesce(sum(rows + path_steps), 0) as rows from attribution.source_days where data_source_id = ? and ` +
+      `day between ? and ?`,
     [dataSourceId, first, last],
   );
   return Number(row.rows);
 }
 
-/** Asks for the days of a source whose rows changed after a moment, among those from `first` to `last` and {@link UNDATED}. */
+/**
+ * Asks for the days of a source whose rows changed after a moment, among those from `first` to `last` and {@link
+ * UNDATED}.
+ */
 export interface ChangeQuestion {
   readonly dataSourceId: Uuid;
   readonly since: Date;
@@ -79,14 +106,27 @@ export interface ChangeQuestion {
 }
 
 /** The days that changed, per question, in the order asked. */
-export async function daysChangedSince(em: SqlEntityManager, asked: readonly ChangeQuestion[]): Promise<readonly ReadonlySet<string>[]> {
+export async function daysChangedSince(
+  em: SqlEntityManager,
+  asked: readonly ChangeQuestion[],
+): Promise<readonly ReadonlySet<string>[]> {
   if (asked.length === 0) return [];
   const rows = await em.execute<{ place: number; day: string }[]>(
     `select asked.place, to_char(days.day, 'YYYY-MM-DD') as day
        from jsonb_to_recordset(?::jsonb) as asked (place integer, id uuid, since timestamptz, first date, last date)
        join attribution.source_days days on days.data_source_id = asked.id and days.changed_at > asked.since 
         and (days.day between asked.first and asked.last or days.day = '${UNDATED}')`,
-    [JSON.stringify(asked.map(({ dataSourceId, since, first, last }, place) => ({ place, id: dataSourceId, since: since.toISOString(), first, last })))],
+    [
+      JSON.stringify(
+        asked.map(({ dataSourceId, since, first, last }, place) => ({
+          place,
+          id: dataSourceId,
+          since: since.toISOString(),
+          first,
+          last,
+        })),
+      ),
+    ],
   );
   const changed = asked.map(() => new Set<string>());
   for (const { place, day } of rows) changed[place]!.add(day);

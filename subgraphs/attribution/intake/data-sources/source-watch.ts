@@ -27,7 +27,12 @@ const topicOf = (dataSourceId: Uuid) => `data-source:${dataSourceId}`;
  * The state of a source where it is not the one after `after`, and then every new one, until the source is deleted.
  * A watcher that is slower than the changes sees the last of them.
  */
-export function watchSource({ database, pubSub, clock }: SourceWatchServices, scope: TenantScope, dataSourceId: Uuid, after: number): SequencedWatch<SourceState> {
+export function watchSource(
+  { database, pubSub, clock }: SourceWatchServices,
+  scope: TenantScope,
+  dataSourceId: Uuid,
+  after: number,
+): SequencedWatch<SourceState> {
   const told = pubSub.subscribe(topicOf(dataSourceId));
   let lapse: NodeJS.Timeout | undefined;
   let isOver = false;

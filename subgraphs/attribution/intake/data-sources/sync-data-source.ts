@@ -26,7 +26,10 @@ export const SYNC_QUEUE: JobQueue<SyncJob> = {
   ...ONE_BY_ONE,
 };
 
-/** What is stored of a source, by day too, and the state of the store in which that was found (null: it changed meanwhile). */
+/**
+ * What is stored of a source, by day too, and the state of the store in which that was found (null: it changed
+ * meanwhile).
+ */
 export interface SourceMeasurement extends Omit<SourceStatistics, 'duplicateRate'> {
   readonly days: readonly StoredDay[];
   readonly parts: string | null;
@@ -42,7 +45,13 @@ export const syncEffect = z.object({ syncId: uuid });
  * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
  * @throws ProblemError `resource_not_found`.
  */
-export async function requestSync(services: SourceServices & { readonly jobs: Jobs }, principal: Principal, dataSourceId: Uuid, now: Date, settle: Settle<z.output<typeof syncEffect>>): Promise<Upload> {
+export async function requestSync(
+  services: SourceServices & { readonly jobs: Jobs },
+  principal: Principal,
+  dataSourceId: Uuid,
+  now: Date,
+  settle: Settle<z.output<typeof syncEffect>>,
+): Promise<Upload> {
   await requireSource(services, principal, dataSourceId);
   return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
@@ -52,20 +61,41 @@ export async function requestSync(services: SourceServices & { readonly jobs: Jo
       await settle(em, { syncId: open.id as Uuid });
       return open;
     }
-    const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: principal.accountId as Uuid, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
+    const sync = em.create(Upload, {
+      id: newUuid(now.getTime()),
+      accountId: principal.accountId as Uuid,
+      dataSourceId,
+      cause: 'sync',
+      status: 'queued',
+      startedAt: now,
+    });
     // There is nothing to fetch, and the rows of today are there.
-    if (source.isSynthetic()) sync.complete({ kind: null, rowsAccepted: source.recordsSynced(), rowsRejected: 0, bytes: 0, contentDigest: null }, now);
+    if (source.isSynthetic())
+      sync.complete(
+        { kind: null, rowsAccepted: source.recordsSynced(), rowsRejected: 0, bytes: 0, contentDigest: null },
+        now,
+      );
     await em.flush();
     await settle(em, { syncId: sync.id as Uuid });
     if (source.isSynthetic()) return sync;
-    const job: SyncJob = { accountId: source.accountId, environment: source.environment, dataSourceId, syncId: sync.id };
+    const job: SyncJob = {
+      accountId: source.accountId,
+      environment: source.environment,
+      dataSourceId,
+      syncId: sync.id,
+    };
     await services.jobs.enqueue(em, SYNC_QUEUE, job, { tenant: source.accountId });
     return sync;
   });
 }
 
 /** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
-export async function runSync({ database, jobs }: { readonly database: Database; readonly jobs: Jobs }, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
+export async function runSync(
+  { database, jobs }: { readonly database: Database; readonly jobs: Jobs },
+  measure: MeasureSource,
+  job: SyncJob,
+  clock: () => Date,
+): Promise<void> {
   const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
   await database.asTenant(wholeAccount(job), async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
@@ -91,7 +121,12 @@ export async function failSync(database: Database, job: SyncJob, clock: () => Da
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (sync === null) return;
     const now = clock();
-    const error: SourceError = { code: 'internal', message: 'The sync failed three times because of an error on our side. Try again later.', at: now.toISOString(), retryable: true };
+    const error: SourceError = {
+      code: 'internal',
+      message: 'The sync failed three times because of an error on our side. Try again later.',
+      at: now.toISOString(),
+      retryable: true,
+    };
     sync.fail(error, now);
     if (source !== null) source.error = error;
     await em.flush();

@@ -27,7 +27,16 @@ const UploadSchema = defineEntity({
 /** One arrival of rows at a source, or one sync of it: what was asked, what came of it. The ingest record. */
 export class Upload extends UploadSchema.class {
   /** The rows are stored. */
-  complete(outcome: { readonly kind: string | null; readonly rowsAccepted: number; readonly rowsRejected: number; readonly bytes: number; readonly contentDigest: string | null }, now: Date): void {
+  complete(
+    outcome: {
+      readonly kind: string | null;
+      readonly rowsAccepted: number;
+      readonly rowsRejected: number;
+      readonly bytes: number;
+      readonly contentDigest: string | null;
+    },
+    now: Date,
+  ): void {
     Object.assign(this, outcome);
     this.status = 'completed';
     this.completedAt = now;

@@ -9,7 +9,11 @@ import type { Database } from '../../../../platform/postgres/database.ts';
  * @param named public id of a workspace of the account that the caller acts for; of no other than the one it acts in
  * @throws ProblemError `validation_error` / `unknown_workspace`
  */
-export async function workspaceOf(database: Database, principal: Principal, named: string | null | undefined): Promise<Uuid | null> {
+export async function workspaceOf(
+  database: Database,
+  principal: Principal,
+  named: string | null | undefined,
+): Promise<Uuid | null> {
   const acting = (principal.workspace?.id ?? null) as Uuid | null;
   if (named == null) return acting;
   const found = await new WorkspaceStore(database).require(principal, named).catch((error: unknown) => {
@@ -17,7 +21,12 @@ export async function workspaceOf(database: Database, principal: Principal, name
     throw error;
   });
   if (found === null || found.accountId !== principal.accountId || (acting !== null && found.id !== acting)) {
-    throw new ProblemError('validation_error', `workspace_id: ${shownId(named)} is not a workspace that this request can write to. Name one of your account, or the one in SVC-Workspace.`, { code: 'unknown_workspace', param: '/workspace_id' });
+    throw new ProblemError(
+      'validation_error',
+      `workspace_id: ${shownId(named)} is not a workspace that this request can write to. Name one of your account, ` +
+        `or the one in SVC-Workspace.`,
+      { code: 'unknown_workspace', param: '/workspace_id' },
+    );
   }
   return found.id;
 }

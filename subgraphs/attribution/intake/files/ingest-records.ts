@@ -14,7 +14,12 @@ import type { FileSize, ReadingInstructions, ReadingRoom, ReceivedFile } from '.
 import { rejectMessage } from './rejects.ts';
 
 /** What an upload may be. `application/json` is an array of at most 1000 rows. */
-export const RECORD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet', 'application/json'] as const;
+export const RECORD_MEDIA_TYPES = [
+  'text/csv',
+  'application/x-ndjson',
+  'application/vnd.apache.parquet',
+  'application/json',
+] as const;
 
 /** What the rows of an upload are, whose they are, and how they are written. */
 export interface IngestOptions {
@@ -38,7 +43,9 @@ export interface IngestOptions {
   readonly size?: FileSize;
   /** Now and then while rows are stored; `bytes` counts decoded content. */
   readonly onProgress?: (progress: { readonly bytes: number }) => void;
-  /** Time of the upload: decides which of two rows with one natural key is the latest, and bounds the times accepted. */
+  /**
+   * Time of the upload: decides which of two rows with one natural key is the latest, and bounds the times accepted.
+   */
   readonly now: Date;
 }
 
@@ -49,7 +56,9 @@ const MAX_FIRST_ERRORS = 100;
 const LF = 0x0a;
 const HOUR_MS = 3_600_000;
 
-/** @throws ProblemError `unsupported_media_type`, `validation_error` (`invalid_delimiter`): before anything is received */
+/**
+ * @throws ProblemError `unsupported_media_type`, `validation_error` (`invalid_delimiter`): before anything is received
+ */
 export function assertReadable({ mediaType, delimiter }: Pick<IngestOptions, 'mediaType' | 'delimiter'>): void {
   if (!(RECORD_MEDIA_TYPES as readonly string[]).includes(mediaType)) {
     throw new ProblemError('unsupported_media_type', `Send rows as ${RECORD_MEDIA_TYPES.join(', ')}.`);
@@ -60,8 +69,8 @@ export function assertReadable({ mediaType, delimiter }: Pick<IngestOptions, 'me
 /**
  * Has a file read in the reading room and stores its rows, in constant memory: this process never looks into the file.
  * Rows are upserted by natural key, so that sending a file again changes nothing.
- * @throws ProblemError `unsupported_media_type`, `validation_error` (header, encoding, format, limits of reading), `payload_too_large`,
- * `service_unavailable`; what was stored until then stays, and the upload can simply be sent again
+ * @throws ProblemError `unsupported_media_type`, `validation_error` (header, encoding, format, limits of reading),
+ * `payload_too_large`, `service_unavailable`; what was stored until then stays, and the upload can simply be sent again
  */
 export async function ingestRecords(file: ReceivedFile, options: IngestOptions): Promise<IngestReport> {
   assertReadable(options);
@@ -131,7 +140,9 @@ class Blocks {
     const head = JSON.parse(content.toString('utf8', 0, headEnd)) as BlockHead;
     const version = versionOf(this.#now, this.#count);
     this.#count += 1;
-    const stored = retried(() => this.#inTurn(content.length, () => this.#store.store(head, content.subarray(headEnd + 1), version))).finally(() => this.#inFlight.delete(stored));
+    const stored = retried(() =>
+      this.#inTurn(content.length, () => this.#store.store(head, content.subarray(headEnd + 1), version)),
+    ).finally(() => this.#inFlight.delete(stored));
     // A failure is thrown where it is awaited.
     stored.catch(() => undefined);
     this.#inFlight.add(stored);
@@ -161,7 +172,9 @@ function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
     spendRows: kind === 'spend' ? accepted : 0,
     paths: kind === 'paths' ? accepted : 0,
     currency: finding.currency,
-    firstErrors: finding.rejects.slice(0, MAX_FIRST_ERRORS).map(({ value, ...reject }) => ({ ...reject, message: rejectMessage(reject.code, value) })),
+    firstErrors: finding.rejects
+      .slice(0, MAX_FIRST_ERRORS)
+      .map(({ value, ...reject }) => ({ ...reject, message: rejectMessage(reject.code, value) })),
     bytes: finding.bytes,
     contentDigest: finding.digest,
     earliest: timeOf(earliestMs),
@@ -174,7 +187,10 @@ function versionOf(now: Date, block: number): string {
   return String((BigInt(now.getTime()) << 20n) | BigInt(block));
 }
 
-/** Does it again while the engine is away for a moment. A statement that had to be ended is not sent again: it would have to be ended again. */
+/**
+ * Does it again while the engine is away for a moment. A statement that had to be ended is not sent again: it would
+ * have to be ended again.
+ */
 export async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (const pauseMs of RETRY_PAUSES_MS) {
     try {
@@ -189,6 +205,10 @@ export async function retried<T>(work: () => Promise<T>): Promise<T> {
 
 function delimiterOf(wanted = 'auto'): Delimiter | 'auto' {
   const known = [...DELIMITERS, 'auto' as const].find((delimiter) => delimiter === wanted);
-  if (known === undefined) throw new ProblemError('validation_error', 'delimiter: must be a comma, semicolon, tab, vertical bar, or auto', { code: 'invalid_delimiter', param: '/delimiter' });
+  if (known === undefined)
+    throw new ProblemError('validation_error', 'delimiter: must be a comma, semicolon, tab, vertical bar, or auto', {
+      code: 'invalid_delimiter',
+      param: '/delimiter',
+    });
   return known;
 }

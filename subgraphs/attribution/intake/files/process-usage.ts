@@ -27,10 +27,15 @@ export async function usageOf(pid: number): Promise<ProcessUsage | null> {
 
 /** proc(5): the name may hold blanks and brackets, the fields count from behind its last one. */
 async function fromProc(pid: number): Promise<ProcessUsage> {
-  const [stat, status] = await Promise.all(['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1'))) as [string, string];
+  const [stat, status] = (await Promise.all(
+    ['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1')),
+  )) as [string, string];
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [userTicks, systemTicks] = [fields[11], fields[12]].map(Number) as [number, number];
-  return { cpuMs: (userTicks + systemTicks) * MS_PER_TICK, ownBytes: Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * KIB };
+  return {
+    cpuMs: (userTicks + systemTicks) * MS_PER_TICK,
+    ownBytes: Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * KIB,
+  };
 }
 
 async function fromPs(pid: number): Promise<ProcessUsage> {

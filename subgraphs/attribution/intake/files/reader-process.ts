@@ -6,13 +6,28 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import { usageOf, type ProcessUsage } from './process-usage.ts';
 import { limitExceeded, type Refusal } from './reader/refused-file.ts';
 import { budgetOf, type ReadingLimits } from './reading-limits.ts';
-import { FRAME, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingOrder, type ReadingProgress, type RoomWanted } from './reading-messages.ts';
+import {
+  FRAME,
+  FRAME_HEAD_BYTES,
+  MAX_FRAME_BYTES,
+  type FrameKind,
+  type ReadingOrder,
+  type ReadingProgress,
+  type RoomWanted,
+} from './reading-messages.ts';
 
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
-const PROGRAM = fileURLToPath(new URL(`./reader/reader-program${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
+const PROGRAM = fileURLToPath(
+  new URL(`./reader/reader-program${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url),
+);
 /** The reader reads its own program and the packages it needs, and nothing else of the machine but its files. */
-const CODE = ['.', '../../../../schema/origins', '../../../../package.json', '../../../../node_modules', '../../../../../node_modules']
-  .map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const CODE = [
+  '.',
+  '../../../../schema/origins',
+  '../../../../package.json',
+  '../../../../node_modules',
+  '../../../../../node_modules',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const WATCH_MS = 100;
 /** Behind whoever answers requests. */
 const NICENESS = 10;
@@ -44,8 +59,9 @@ export interface ReaderOptions {
 }
 
 /**
- * A process that reads files, one after the other, all of one tenant. Its environment is empty, it may open its own program and
- * those files only, and it is ended when one takes more than the limits allow, or when whoever asked gives up.
+ * A process that reads files, one after the other, all of one tenant. Its environment is empty, it may open its own
+ * program and those files only, and it is ended when one takes more than the limits allow, or when whoever asked gives
+ * up.
  */
 export class ReaderProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -77,7 +93,10 @@ export class ReaderProcess {
     void this.#exited.then(() => (this.#ended = true));
     // A process that died on its way has closed the pipe; its end tells.
     this.#child.stdin.on('error', () => undefined);
-    this.#child.stderr.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-KEPT_OUTPUT)));
+    this.#child.stderr.on(
+      'data',
+      (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-KEPT_OUTPUT)),
+    );
     void this.#watch();
   }
 
@@ -87,12 +106,16 @@ export class ReaderProcess {
   }
 
   /**
-   * Has a file read: what the reader says of it, in order. While the caller is busy with a frame the reader waits, and its
-   * clock stands still. A caller who stops listening, or an error, ends the process.
+   * Has a file read: what the reader says of it, in order. While the caller is busy with a frame the reader waits, and
+   * its clock stands still. A caller who stops listening, or an error, ends the process.
    * @param room waits until the reader may have unpacked so many bytes in all; throws when it may not
    * @throws ProblemError `validation_error` (`file_limit_exceeded`) when it was ended past a limit
    */
-  async *read(order: ReadingOrder, fileBytes: number, room: (bytes: number) => Promise<void>): AsyncGenerator<Frame, void, undefined> {
+  async *read(
+    order: ReadingOrder,
+    fileBytes: number,
+    room: (bytes: number) => Promise<void>,
+  ): AsyncGenerator<Frame, void, undefined> {
     const reading = (this.#reading = new Reading(fileBytes, this.#cpuMs));
     let isDone = false;
     try {
@@ -110,7 +133,8 @@ export class ReaderProcess {
           this.#say({});
           continue;
         }
-        if (kind === FRAME.progress) reading.bytes = Math.max(reading.bytes, (JSON.parse(content.toString()) as ReadingProgress).bytes);
+        if (kind === FRAME.progress)
+          reading.bytes = Math.max(reading.bytes, (JSON.parse(content.toString()) as ReadingProgress).bytes);
         isDone = kind === FRAME.finding || kind === FRAME.refusal;
         // Whoever has heard the last word may not come back for another.
         if (isDone) this.#reading = undefined;
@@ -141,7 +165,8 @@ export class ReaderProcess {
       const allowed = `${Math.round(this.#cpuLeftMs / 1000)} s, ${memoryLimit(this.#limits).allowed}`;
       return limitPassed({ limit: 'reading it takes more time or memory than the system gives', allowed });
     }
-    if (signal === 'SIGABRT' || signal === 'SIGTRAP' || /out of memory|allocation failed/i.test(this.#output)) return limitPassed(memoryLimit(this.#limits));
+    if (signal === 'SIGABRT' || signal === 'SIGTRAP' || /out of memory|allocation failed/i.test(this.#output))
+      return limitPassed(memoryLimit(this.#limits));
     return new Error(`the reader of a file ended with ${signal ?? code}: ${this.#output.trim()}`);
   }
 
@@ -188,31 +213,61 @@ class Reading {
   limitPassed({ cpuMs, ownBytes }: ProcessUsage, limits: ReadingLimits): PassedLimit | undefined {
     const [allowedCpuMs, allowedWaitMs] = [budgetOf(limits.cpuMs, this.bytes), budgetOf(limits.waitMs, this.bytes)];
     if (ownBytes > limits.memoryBytes) return memoryLimit(limits);
-    if (cpuMs - this.#cpuBeforeMs > allowedCpuMs) return { limit: 'reading it takes too much processor time', allowed: `${Math.round(allowedCpuMs / 1000)} s` };
-    if (this.waiting.elapsedMs > allowedWaitMs) return { limit: 'reading it takes too long', allowed: `${Math.round(allowedWaitMs / 1000)} s` };
+    if (cpuMs - this.#cpuBeforeMs > allowedCpuMs)
+      return { limit: 'reading it takes too much processor time', allowed: `${Math.round(allowedCpuMs / 1000)} s` };
+    if (this.waiting.elapsedMs > allowedWaitMs)
+      return { limit: 'reading it takes too long', allowed: `${Math.round(allowedWaitMs / 1000)} s` };
     return undefined;
   }
 }
 
-const memoryLimit = ({ memoryBytes }: ReadingLimits): PassedLimit => ({ limit: 'reading it takes too much memory', allowed: `${Math.round(memoryBytes / 1024 ** 2)} MiB` });
+const memoryLimit = ({ memoryBytes }: ReadingLimits): PassedLimit => ({
+  limit: 'reading it takes too much memory',
+  allowed: `${Math.round(memoryBytes / 1024 ** 2)} MiB`,
+});
 
 /** What a reader says of a file, as the service throws it. */
-export const refusalProblem = ({ type, message, ...options }: Refusal): ProblemError => new ProblemError(type, message, options);
+export const refusalProblem = ({ type, message, ...options }: Refusal): ProblemError =>
+  new ProblemError(type, message, options);
 
-const limitPassed = ({ limit, allowed }: PassedLimit): ProblemError => refusalProblem(limitExceeded(limit, allowed).refusal);
+const limitPassed = ({ limit, allowed }: PassedLimit): ProblemError =>
+  refusalProblem(limitExceeded(limit, allowed).refusal);
 
 /** The machine has no room for one more process. */
 const noProcess = (cause: string): ProblemError =>
-  new ProblemError('service_unavailable', 'The service cannot read files at the moment. Try again in a few seconds.', { retryAfterS: 2, cause });
+  new ProblemError('service_unavailable', 'The service cannot read files at the moment. Try again in a few seconds.', {
+    retryAfterS: 2,
+    cause,
+  });
 
 /** `ulimit` holds also when nobody watches any more: a reader that is stuck ends although the service has gone. */
-function spawnReader({ folder, alsoReads, limits, cacheFolder }: ReaderOptions, cpuMs: number): ChildProcessByStdio<Writable, Readable, Readable> {
-  const mayRead = [...CODE, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map((path) => `--allow-fs-read=${path}`);
+function spawnReader(
+  { folder, alsoReads, limits, cacheFolder }: ReaderOptions,
+  cpuMs: number,
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  const mayRead = [...CODE, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map(
+    (path) => `--allow-fs-read=${path}`,
+  );
   const mayWrite = [folder, cacheFolder].map((path) => `--allow-fs-write=${path}`);
   const heapBytes = Math.max(limits.memoryBytes / 2, limits.memoryBytes - BUFFER_BYTES);
-  const heap = [`--max-old-space-size=${Math.round(heapBytes / 1024 ** 2)}`, '--max-semi-space-size=2', '--v8-pool-size=1'];
-  const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--permission', ...mayRead, ...mayWrite, ...heap, PROGRAM];
-  return spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec nice -n ${NICENESS} "$0" "$@"`, ...node], { stdio: ['pipe', 'pipe', 'pipe'], env: { NODE_COMPILE_CACHE: cacheFolder } });
+  const heap = [
+    `--max-old-space-size=${Math.round(heapBytes / 1024 ** 2)}`,
+    '--max-semi-space-size=2',
+    '--v8-pool-size=1',
+  ];
+  const node = [
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    '--permission',
+    ...mayRead,
+    ...mayWrite,
+    ...heap,
+    PROGRAM,
+  ];
+  return spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec nice -n ${NICENESS} "$0" "$@"`, ...node], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { NODE_COMPILE_CACHE: cacheFolder },
+  });
 }
 
 /** Splits a stream into frames. @throws Error for what no reader of ours says */

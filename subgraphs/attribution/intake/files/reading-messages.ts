@@ -7,8 +7,8 @@ import type { StoredTable } from './stored-tables.ts';
 
 /**
  * What is said between the process that reads a file and the service: one order, as a line of JSON on the reader's
- * standard input, and frames on its standard output: kind (1 byte), length (4 bytes, big-endian), content. A reader that
- * asks for room on the disk goes on when a further line comes, which says that it has it.
+ * standard input, and frames on its standard output: kind (1 byte), length (4 bytes, big-endian), content. A reader
+ * that asks for room on the disk goes on when a further line comes, which says that it has it.
  */
 export interface ReadingOrder {
   readonly path: string;

@@ -39,12 +39,16 @@ export type ReadingInstructions = Omit<ReadingOrder, 'path' | 'unpackedPath' | '
 export type FileSize = 'small' | 'large';
 
 /**
- * Readers at a time: small files, and large ones beside them. One tenant has one of each at most. With the memory that each
- * may have (`reading-limits.ts`), all readers together take 736 MiB at most, those that stay for a next file among them.
+ * Readers at a time: small files, and large ones beside them. One tenant has one of each at most. With the memory that
+ * each may have (`reading-limits.ts`), all readers together take 736 MiB at most, those that stay for a next file among
+ * them.
  */
 const PLACES: Readonly<Record<FileSize, number>> = { small: 3, large: 2 };
 const MAX_READERS = PLACES.small + PLACES.large;
-/** Blocks of rows on their way into the engine, of all tenants: it may need twenty times of each. Short ones need not wait. */
+/**
+ * Blocks of rows on their way into the engine, of all tenants: it may need twenty times of each. Short ones need not
+ * wait.
+ */
 const STORING = { places: 2, perTenant: 2 };
 const SHORT_BLOCK_BYTES = 512 * 1024;
 /** Records of uploads that are written at a time, of all tenants. */
@@ -59,8 +63,8 @@ const COMPILED = 'compiled';
 const OWN_FOLDER = /^\d+-/;
 
 /**
- * Where uploaded files are read: each arrives on disk, waits for its tenant's turn, and is read by a process of its own that
- * can be ended. A slow sender holds nothing but his own file, a hostile file nothing but its own process.
+ * Where uploaded files are read: each arrives on disk, waits for its tenant's turn, and is read by a process of its own
+ * that can be ended. A slow sender holds nothing but his own file, a hostile file nothing but its own process.
  */
 export class ReadingRoom {
   readonly rowDates: RowDates;
@@ -75,13 +79,23 @@ export class ReadingRoom {
   readonly #records = new FairTurns({ places: RECORD_PLACES, perTenant: 1 });
   readonly #readers = new Set<ReaderProcess>();
   /** By tenant, the one that has been idle longest first. */
-  readonly #idle = new Map<string, { readonly reader: ReaderProcess; readonly size: FileSize; readonly timer: NodeJS.Timeout }>();
+  readonly #idle = new Map<
+    string,
+    { readonly reader: ReaderProcess; readonly size: FileSize; readonly timer: NodeJS.Timeout }
+  >();
   readonly #uploads = new Map<string, number>();
   #folder: Promise<string> | undefined;
   #received = 0;
 
   /** Touches nothing until a file comes. */
-  constructor({ folder, limits, smallLimits = SMALL_FILE_LIMITS, rowDates = WIDEST_ROW_DATES, reserveBytes = 0, ...disk }: ReadingRoomOptions) {
+  constructor({
+    folder,
+    limits,
+    smallLimits = SMALL_FILE_LIMITS,
+    rowDates = WIDEST_ROW_DATES,
+    reserveBytes = 0,
+    ...disk
+  }: ReadingRoomOptions) {
     this.rowDates = rowDates;
     this.#parent = folder;
     const large = { ...READING_LIMITS, ...limits };
@@ -96,7 +110,11 @@ export class ReadingRoom {
   enter(tenant: string): Release {
     const uploads = this.#uploads.get(tenant) ?? 0;
     if (uploads >= MAX_UPLOADS_PER_TENANT) {
-      throw new ProblemError('rate_limit_exceeded', `${uploads} of your uploads are under way already. Send the next when one has finished.`, { code: 'concurrency', retryAfterS: 2 });
+      throw new ProblemError(
+        'rate_limit_exceeded',
+        `${uploads} of your uploads are under way already. Send the next when one has finished.`,
+        { code: 'concurrency', retryAfterS: 2 },
+      );
     }
     this.#uploads.set(tenant, uploads + 1);
     return () => {
@@ -106,7 +124,10 @@ export class ReadingRoom {
     };
   }
 
-  /** Writes the record of one upload of a tenant at a time: else a hundred would each hold a connection to wait for the same row. */
+  /**
+   * Writes the record of one upload of a tenant at a time: else a hundred would each hold a connection to wait for the
+   * same row.
+   */
   recorded<T>(tenant: string, write: () => Promise<T>): Promise<T> {
     return inTurnOf(this.#records, tenant, write);
   }
@@ -115,7 +136,12 @@ export class ReadingRoom {
    * Takes a body in. Its file is deleted when it is disposed of.
    * @throws ProblemError `payload_too_large` beyond `maxBytes`; `service_unavailable` when the disk has no room for it
    */
-  async receive(tenant: string, body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number, onBytes: (bytes: number) => void = () => undefined): Promise<ReceivedFile> {
+  async receive(
+    tenant: string,
+    body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    maxBytes: number,
+    onBytes: (bytes: number) => void = () => undefined,
+  ): Promise<ReceivedFile> {
     const folder = await this.#folderOf(tenant);
     const path = join(folder, String((this.#received += 1)));
     const unpackedPath = `${path}.unpacked`;
@@ -129,14 +155,21 @@ export class ReadingRoom {
       let granted = 0;
       for await (const piece of body) {
         bytes += piece.length;
-        if (bytes > maxBytes) throw new ProblemError('payload_too_large', `The content is larger than ${maxBytes} bytes. Send it in several uploads.`);
+        if (bytes > maxBytes)
+          throw new ProblemError(
+            'payload_too_large',
+            `The content is larger than ${maxBytes} bytes. Send it in several uploads.`,
+          );
         if (bytes > granted) await hold.growTo((granted = bytes + ROOM_STEP_BYTES));
         yield piece;
         onBytes(bytes);
       }
     }
     try {
-      await pipeline(Readable.from(bounded(), { objectMode: false }), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      await pipeline(
+        Readable.from(bounded(), { objectMode: false }),
+        createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+      );
       hold.complete(bytes);
       return { tenant, path, unpackedPath, bytes, [Symbol.asyncDispose]: dispose };
     } catch (error) {
@@ -152,8 +185,8 @@ export class ReadingRoom {
   }
 
   /**
-   * Has work done with a file when it is its tenant's turn. A file that passes the limits of small ones waits once more, for
-   * the turn of a large one, and the work is begun anew.
+   * Has work done with a file when it is its tenant's turn. A file that passes the limits of small ones waits once
+   * more, for the turn of a large one, and the work is begun anew.
    */
   async inTurn<T>({ tenant, bytes }: ReceivedFile, work: (size: FileSize) => Promise<T>): Promise<T> {
     if (bytes <= LARGE_FILE_BYTES) {
@@ -166,7 +199,9 @@ export class ReadingRoom {
     return inTurnOf(this.#turns.large, tenant, () => work('large'));
   }
 
-  /** Stores a block of a tenant's rows when it is its turn: two long ones are on their way at a time, of all uploads. */
+  /**
+   * Stores a block of a tenant's rows when it is its turn: two long ones are on their way at a time, of all uploads.
+   */
   stored<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
     return bytes <= SHORT_BLOCK_BYTES ? store() : inTurnOf(this.#storing, tenant, store);
   }
@@ -176,7 +211,11 @@ export class ReadingRoom {
    * @throws ProblemError `validation_error` with code `file_limit_exceeded` when it takes more than it may;
    * `service_unavailable` when the disk has no room to unpack it
    */
-  async *read(file: ReceivedFile, instructions: ReadingInstructions, size: FileSize = 'large'): AsyncGenerator<Frame, void, undefined> {
+  async *read(
+    file: ReceivedFile,
+    instructions: ReadingInstructions,
+    size: FileSize = 'large',
+  ): AsyncGenerator<Frame, void, undefined> {
     const limits = this.#limits[size];
     const { free, perByte } = limits.unfoldedBytes;
     const cpuMs = budgetOf(limits.cpuMs, Math.min(instructions.maxBytes, free + perByte * file.bytes));
@@ -207,7 +246,13 @@ export class ReadingRoom {
     if (isReusable && idle?.mayRead(cpuMs) === true) return idle;
     idle?.end();
     this.#endLongestIdle(MAX_READERS - 1);
-    return new ReaderProcess({ folder, alsoReads: path.startsWith(folder) ? undefined : path, limits: this.#limits[size], cacheFolder: join(this.#parent, COMPILED), cpuMs });
+    return new ReaderProcess({
+      folder,
+      alsoReads: path.startsWith(folder) ? undefined : path,
+      limits: this.#limits[size],
+      cacheFolder: join(this.#parent, COMPILED),
+      cpuMs,
+    });
   }
 
   /** Starting a process takes longer than reading a small file: it stays a moment for the next of the same tenant. */
@@ -265,12 +310,14 @@ async function inTurnOf<T>(turns: FairTurns, tenant: string, work: () => Promise
   }
 }
 
-const isLimitPassed = (error: unknown): boolean => error instanceof ProblemError && error.problem.code === FILE_LIMIT_EXCEEDED;
+const isLimitPassed = (error: unknown): boolean =>
+  error instanceof ProblemError && error.problem.code === FILE_LIMIT_EXCEEDED;
 
 /** Folders are named after the process that made them: those of processes that have gone are nobody's. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (OWN_FOLDER.test(name) && !isAlive(Number.parseInt(name, 10))) await rm(join(folder, name), { recursive: true, force: true });
+    if (OWN_FOLDER.test(name) && !isAlive(Number.parseInt(name, 10)))
+      await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 

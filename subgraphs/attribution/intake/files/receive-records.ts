@@ -34,21 +34,36 @@ const PROGRESS_MS = 1_000;
 const PROGRESS_BYTES = 1024 * 1024;
 
 /**
- * Takes a file into a source and keeps the record of it: the body arrives on disk, waits for its account's turn, is read by a
- * process of its own, and its rows are stored. When it resolves, every accepted row is stored; when it throws, whatever
- * was stored is replaced by sending the same file again, since rows are upserted by natural key.
- * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source), `validation_error` (unknown columns, limits of reading),
- * `unsupported_media_type`, `rate_limit_exceeded` (too many uploads of the account under way)
+ * Takes a file into a source and keeps the record of it: the body arrives on disk, waits for its account's turn, is
+ * read by a process of its own, and its rows are stored. When it resolves, every accepted row is stored; when it
+ * throws, whatever was stored is replaced by sending the same file again, since rows are upserted by natural key.
+ * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source), `validation_error` (unknown columns, limits
+ * of reading), `unsupported_media_type`, `rate_limit_exceeded` (too many uploads of the account under way)
  */
-export async function receiveRecords(services: ReceiveServices, principal: Principal, dataSourceId: Uuid, records: RecordsBody, onStored?: OnStored): Promise<RecordsReport> {
+export async function receiveRecords(
+  services: ReceiveServices,
+  principal: Principal,
+  dataSourceId: Uuid,
+  records: RecordsBody,
+  onStored?: OnStored,
+): Promise<RecordsReport> {
   assertReadable(records);
   const leave = services.readingRoom.enter(principal.accountId);
   try {
-    const { source, upload } = await services.readingRoom.recorded(principal.accountId, () => beginUpload(services, principal, dataSourceId));
+    const { source, upload } = await services.readingRoom.recorded(principal.accountId, () =>
+      beginUpload(services, principal, dataSourceId),
+    );
     const signs = new SignsOfLife(services, source, upload);
     try {
-      await using file = await services.readingRoom.receive(source.accountId, records.body, MAX_CONTENT_BYTES, (bytes) => signs.progress(bytes));
-      return await services.readingRoom.inTurn(file, (size) => readAndStore(services, { source, upload, file, size, signs }, records, onStored));
+      await using file = await services.readingRoom.receive(
+        source.accountId,
+        records.body,
+        MAX_CONTENT_BYTES,
+        (bytes) => signs.progress(bytes),
+      );
+      return await services.readingRoom.inTurn(file, (size) =>
+        readAndStore(services, { source, upload, file, size, signs }, records, onStored),
+      );
     } catch (error) {
       await services.readingRoom.recorded(source.accountId, () => failUpload(services, source, upload, error));
       throw error;
@@ -68,7 +83,12 @@ interface UploadUnderWay {
   readonly signs: SignsOfLife;
 }
 
-async function readAndStore(services: ReceiveServices, { source, upload, file, size, signs }: UploadUnderWay, records: RecordsBody, onStored: OnStored | undefined): Promise<RecordsReport> {
+async function readAndStore(
+  services: ReceiveServices,
+  { source, upload, file, size, signs }: UploadUnderWay,
+  records: RecordsBody,
+  onStored: OnStored | undefined,
+): Promise<RecordsReport> {
   const report = await ingestRecords(file, {
     clickhouse: services.clickhouse,
     room: services.readingRoom,
@@ -86,23 +106,39 @@ async function readAndStore(services: ReceiveServices, { source, upload, file, s
   return completeUpload(services, source, upload, report, onStored);
 }
 
-async function beginUpload(services: ReceiveServices, principal: Principal, dataSourceId: Uuid): Promise<{ source: DataSource; upload: Upload }> {
+async function beginUpload(
+  services: ReceiveServices,
+  principal: Principal,
+  dataSourceId: Uuid,
+): Promise<{ source: DataSource; upload: Upload }> {
   const now = services.clock();
   return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
     source.assertChangeable();
     source.syncingUntil = new Date(now.getTime() + SYNCING_LEASE_MS);
-    // Of two rows with one natural key the later upload's counts, also within a millisecond or after the clock was set back.
+    // Of two rows with one natural key the later upload's counts, also within a millisecond or after the clock was set
+    // back.
     const [previous] = await sources.recentUploads(dataSourceId, 1);
-    const startedAt = previous === undefined || previous.startedAt < now ? now : new Date(previous.startedAt.getTime() + 1);
-    const upload = em.create(Upload, { id: newUuid(startedAt.getTime()), accountId: source.accountId, dataSourceId, cause: 'upload', status: 'running', startedAt });
+    const startedAt =
+      previous === undefined || previous.startedAt < now ? now : new Date(previous.startedAt.getTime() + 1);
+    const upload = em.create(Upload, {
+      id: newUuid(startedAt.getTime()),
+      accountId: source.accountId,
+      dataSourceId,
+      cause: 'upload',
+      status: 'running',
+      startedAt,
+    });
     await em.flush();
     return { source, upload };
   });
 }
 
-/** Prolongs the lease of a running upload now and then, so that a killed one stops counting by itself, and tells how far it has come. */
+/**
+ * Prolongs the lease of a running upload now and then, so that a killed one stops counting by itself, and tells how far
+ * it has come.
+ */
 class SignsOfLife {
   readonly #services: ReceiveServices;
   readonly #source: DataSource;
@@ -134,23 +170,48 @@ class SignsOfLife {
     const nowMs = this.#services.clock().getTime();
     this.#told = { bytes: this.#bytes, ms: nowMs };
     const until = new Date(nowMs + SYNCING_LEASE_MS);
-    // Only a status display hangs on it: when this write fails, the source shows as connected a little early. An upload that is over stays so.
+    // Only a status display hangs on it: when this write fails, the source shows as connected a little early. An upload
+    // that is over stays so.
     void this.#services.database
       .asTenant(wholeAccount(this.#source), async (em) => {
-        const running = await em.execute<unknown[]>(`update attribution.uploads set bytes = ? where id = ? and status = 'running' returning 1`, [this.#bytes, this.#upload.id]);
-        if (running.length > 0) await em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, this.#source.id]);
+        const running = await em.execute<unknown[]>(
+          `update attribution.uploads set bytes = ? where id = ? and status = 'running' returning 1`,
+          [this.#bytes, this.#upload.id],
+        );
+        if (running.length > 0)
+          await em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [
+            until,
+            this.#source.id,
+          ]);
       })
       .catch(() => undefined);
   }
 }
 
-async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport, onStored: OnStored | undefined): Promise<RecordsReport> {
-  const { days, parts, ...statistics } = await retried(() => services.measureSource(source.accountId, source.id as Uuid));
+async function completeUpload(
+  services: ReceiveServices,
+  source: DataSource,
+  upload: Upload,
+  report: IngestReport,
+  onStored: OnStored | undefined,
+): Promise<RecordsReport> {
+  const { days, parts, ...statistics } = await retried(() =>
+    services.measureSource(source.accountId, source.id as Uuid),
+  );
   const now = services.clock();
   return services.database.asTenant(wholeAccount(source), async (em) => {
     const current = await new DataSourceStore(em).lock(source.id as Uuid);
     const record = await em.findOneOrFail(Upload, { id: upload.id });
-    record.complete({ kind: report.kind, rowsAccepted: report.rowsAccepted, rowsRejected: report.rowsRejected, bytes: report.bytes, contentDigest: report.contentDigest }, now);
+    record.complete(
+      {
+        kind: report.kind,
+        rowsAccepted: report.rowsAccepted,
+        rowsRejected: report.rowsRejected,
+        bytes: report.bytes,
+        contentDigest: report.contentDigest,
+      },
+      now,
+    );
     const accepted = current.recordsSynced() + report.rowsAccepted;
     current.rowsAccepted = accepted;
     current.rowsRejected = Number(current.rowsRejected) + report.rowsRejected;
@@ -165,20 +226,40 @@ async function completeUpload(services: ReceiveServices, source: DataSource, upl
     await em.flush();
     if (current.feedsRefreshes) await noticeLateRows(em, services.jobs, lateRowsOf(current));
     const { kind, rowsAccepted, rowsRejected, firstErrors } = report;
-    const stated: RecordsReport = { uploadId: publicId('upload', upload.id as Uuid), kind, rowsAccepted, rowsRejected, firstErrors, warnings: current.ignoresPaths() ? [IGNORED_PATHS] : [] };
+    const stated: RecordsReport = {
+      uploadId: publicId('upload', upload.id as Uuid),
+      kind,
+      rowsAccepted,
+      rowsRejected,
+      firstErrors,
+      warnings: current.ignoresPaths() ? [IGNORED_PATHS] : [],
+    };
     await onStored?.(em, stated);
     return stated;
   });
 }
 
-async function failUpload(services: ReceiveServices, source: DataSource, upload: Upload, cause: unknown): Promise<void> {
+async function failUpload(
+  services: ReceiveServices,
+  source: DataSource,
+  upload: Upload,
+  cause: unknown,
+): Promise<void> {
   const now = services.clock();
   const known = cause instanceof ProblemError;
   const retryable = !known || cause.type === 'service_unavailable';
   await services.database.asTenant(wholeAccount(source), async (em) => {
     const record = await em.findOne(Upload, { id: upload.id });
     const current = await new DataSourceStore(em).find(source.id as Uuid);
-    record?.fail({ code: known ? (cause.problem.code ?? cause.type) : 'interrupted', message: known ? cause.message : 'The upload ended before its last row. Send the file again.', at: now.toISOString(), retryable }, now);
+    record?.fail(
+      {
+        code: known ? (cause.problem.code ?? cause.type) : 'interrupted',
+        message: known ? cause.message : 'The upload ended before its last row. Send the file again.',
+        at: now.toISOString(),
+        retryable,
+      },
+      now,
+    );
     if (current !== null) current.syncingUntil = null;
     await em.flush();
   });

@@ -9,10 +9,14 @@ import { printable } from './printable.ts';
 /** The sentence for each reject code; `value` is the offending cell, cut to 200 characters. */
 const MESSAGES = {
   missing_value: () => 'the cell is empty, but a value is required',
-  not_a_date: (value: string) => `"${value}" is not a date or time; expected ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch seconds or milliseconds`,
-  date_out_of_range: (value: string) => `"${value}" lies outside the dates that rows may have: from 2000-01-01 to two days ahead, unless this service has narrowed them`,
+  not_a_date: (value: string) =>
+    `"${value}" is not a date or time; expected ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch seconds or milliseconds`,
+  date_out_of_range: (value: string) =>
+    `"${value}" lies outside the dates that rows may have: from 2000-01-01 to two days ahead, unless this service ` +
+    `has narrowed them`,
   offset_out_of_range: (value: string) => `"${value}" has an offset beyond ±14:00`,
-  not_a_number: (value: string) => `"${value}" is not a number; expected digits with one point as decimal sign and no separators`,
+  not_a_number: (value: string) =>
+    `"${value}" is not a number; expected digits with one point as decimal sign and no separators`,
   amount_out_of_range: (value: string) => `"${value}" is larger than 1,000,000,000,000`,
   negative_value: (value: string) => `"${value}" is negative`,
   unparseable_flag: (value: string) => `"${value}" is neither 0 nor 1`,
@@ -31,7 +35,10 @@ const MESSAGES = {
 
 export type RejectCode = keyof typeof MESSAGES;
 
-/** Why a row was not stored. `line` counts from 1 in the uploaded file, the header included (the row number for JSON and Parquet). */
+/**
+ * Why a row was not stored. `line` counts from 1 in the uploaded file, the header included (the row number for JSON and
+ * Parquet).
+ */
 export interface RowReject {
   readonly line: number;
   /** The file's own column name; empty when the row as a whole is at fault. */
@@ -41,24 +48,44 @@ export interface RowReject {
 }
 
 /** Rejects of earlier versions may have codes that are no longer given. */
-export const rejectMessage = (code: string, value: string): string => (Object.hasOwn(MESSAGES, code) ? MESSAGES[code as RejectCode](printable(value)) : code);
+export const rejectMessage = (code: string, value: string): string =>
+  Object.hasOwn(MESSAGES, code) ? MESSAGES[code as RejectCode](printable(value)) : code;
 
 const Count = z.coerce.number();
-const RejectRow = z.object({ upload_id: z.string(), line: Count, column: z.string(), code: z.string(), value: z.string() });
+const RejectRow = z.object({
+  upload_id: z.string(),
+  line: Count,
+  column: z.string(),
+  code: z.string(),
+  value: z.string(),
+});
 
 /** Rejected rows in the order of uploads and lines; of one upload the first thousand are kept. */
-export async function listRejects(clickhouse: ClickHouse, key: SourceKey, page: { readonly limit: number; readonly offset: number }): Promise<{ rows: RejectedRow[]; total: number }> {
+export async function listRejects(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ rows: RejectedRow[]; total: number }> {
   const params = sourceParams(key);
   const [[count], rows] = await Promise.all([
-    clickhouse.rows(`SELECT count() AS total FROM rejects FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), { params }),
+    clickhouse.rows(`SELECT count() AS total FROM rejects FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), {
+      params,
+    }),
     clickhouse.rows(
-      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ORDER BY upload_id, line LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ORDER BY upload_id, line ` +
+        `LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
       RejectRow,
       { params: { ...params, ...page } },
     ),
   ]);
   return {
     total: count?.total ?? 0,
-    rows: rows.map(({ upload_id, line, column, code, value }) => ({ uploadId: isUuid(upload_id) ? publicId('upload', upload_id) : upload_id, line, column, code, message: rejectMessage(code, value) })),
+    rows: rows.map(({ upload_id, line, column, code, value }) => ({
+      uploadId: isUuid(upload_id) ? publicId('upload', upload_id) : upload_id,
+      line,
+      column,
+      code,
+      message: rejectMessage(code, value),
+    })),
   };
 }

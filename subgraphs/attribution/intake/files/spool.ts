@@ -108,4 +108,8 @@ async function freeBytesBy(folder: string): Promise<number> {
 }
 
 const noRoom = (): ProblemError =>
-  new ProblemError('service_unavailable', 'The disk of the service has no room for a file of this size now. Send it in parts, or try again later.', { code: 'disk_full', retryAfterS: 60 });
+  new ProblemError(
+    'service_unavailable',
+    'The disk of the service has no room for a file of this size now. Send it in parts, or try again later.',
+    { code: 'disk_full', retryAfterS: 60 },
+  );

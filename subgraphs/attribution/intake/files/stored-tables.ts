@@ -47,4 +47,13 @@ export const STORED_TABLES = {
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
 export type StoredTable = keyof typeof STORED_TABLES;
-export type ColumnType = 'String' | "DateTime64(3, 'UTC')" | 'Decimal(18, 6)' | 'Decimal(18, 4)' | 'Int8' | 'UInt8' | 'UInt64' | 'Date32' | 'Array(String)';
+export type ColumnType =
+  | 'String'
+  | "DateTime64(3, 'UTC')"
+  | 'Decimal(18, 6)'
+  | 'Decimal(18, 4)'
+  | 'Int8'
+  | 'UInt8'
+  | 'UInt64'
+  | 'Date32'
+  | 'Array(String)';

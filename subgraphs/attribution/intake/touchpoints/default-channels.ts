@@ -2,26 +2,128 @@ import type { ClickKind } from '../../../../schema/origins/click-kinds.ts';
 
 /*
  * Channels of touches that came without one, in the order and by the conditions of GA4's default channel group
- * (https://support.google.com/analytics/answer/9756891), from the four things that a file may say of a touch instead. Where it
- * says neither source nor medium, these follow from the kind of its click id, else from the host that it came from.
+ * (https://support.google.com/analytics/answer/9756891), from the four things that a file may say of a touch instead.
+ * Where it says neither source nor medium, these follow from the kind of its click id, else from the host that it came
+ * from.
  */
 
-const SEARCH_SITES = ['google', 'bing', 'yahoo', 'duckduckgo', 'ecosia', 'baidu', 'yandex', 'naver', 'daum', 'seznam', 'qwant', 'startpage', 'brave', 'ask', 'aol', 'sogou', 'so', 'coccoc', 'rambler', 'onet', 'lycos', 'dogpile', 'virgilio', 'mojeek', 'swisscows', 'kvasir'];
-const SOCIAL_SITES = [
-  'facebook', 'fb', 'meta', 'instagram', 'ig', 'threads', 'linkedin', 'lnkd', 'twitter', 'x', 't', 'tiktok', 'pinterest', 'pin', 'reddit', 'snapchat', 'quora', 'tumblr', 'vk', 'ok', 'weibo', 'wechat', 'whatsapp', 'telegram', 'discord', 'messenger',
-  'mastodon', 'bsky', 'xing', 'line', 'badoo', 'viadeo', 'meetup', 'nextdoor', 'flickr', 'disqus',
+const SEARCH_SITES = [
+  'google',
+  'bing',
+  'yahoo',
+  'duckduckgo',
+  'ecosia',
+  'baidu',
+  'yandex',
+  'naver',
+  'daum',
+  'seznam',
+  'qwant',
+  'startpage',
+  'brave',
+  'ask',
+  'aol',
+  'sogou',
+  'so',
+  'coccoc',
+  'rambler',
+  'onet',
+  'lycos',
+  'dogpile',
+  'virgilio',
+  'mojeek',
+  'swisscows',
+  'kvasir',
 ];
-const VIDEO_SITES = ['youtube', 'youtu', 'vimeo', 'twitch', 'dailymotion', 'netflix', 'disneyplus', 'hulu', 'wistia', 'iqiyi', 'youku', 'bilibili', 'rumble'];
-const SHOPPING_SITES = ['amazon', 'ebay', 'etsy', 'walmart', 'alibaba', 'aliexpress', 'shopify', 'idealo', 'rakuten', 'mercadolibre', 'shopzilla', 'google shopping', 'googleshopping', 'shopping', 'igshopping'];
+const SOCIAL_SITES = [
+  'facebook',
+  'fb',
+  'meta',
+  'instagram',
+  'ig',
+  'threads',
+  'linkedin',
+  'lnkd',
+  'twitter',
+  'x',
+  't',
+  'tiktok',
+  'pinterest',
+  'pin',
+  'reddit',
+  'snapchat',
+  'quora',
+  'tumblr',
+  'vk',
+  'ok',
+  'weibo',
+  'wechat',
+  'whatsapp',
+  'telegram',
+  'discord',
+  'messenger',
+  'mastodon',
+  'bsky',
+  'xing',
+  'line',
+  'badoo',
+  'viadeo',
+  'meetup',
+  'nextdoor',
+  'flickr',
+  'disqus',
+];
+const VIDEO_SITES = [
+  'youtube',
+  'youtu',
+  'vimeo',
+  'twitch',
+  'dailymotion',
+  'netflix',
+  'disneyplus',
+  'hulu',
+  'wistia',
+  'iqiyi',
+  'youku',
+  'bilibili',
+  'rumble',
+];
+const SHOPPING_SITES = [
+  'amazon',
+  'ebay',
+  'etsy',
+  'walmart',
+  'alibaba',
+  'aliexpress',
+  'shopify',
+  'idealo',
+  'rakuten',
+  'mercadolibre',
+  'shopzilla',
+  'google shopping',
+  'googleshopping',
+  'shopping',
+  'igshopping',
+];
 
 /** A site by its name, by its host in any country, or by a host of it that is for visitors. */
-const sites = (names: readonly string[], hosts = ''): string => `'^(((www|m|l|lm|mobile|search|cn|ar|out|old|web|business|shop|gate)[.])*(${names.join('|')})([.][a-z]{2,4}){0,2}${hosts})$'`;
-const SEARCH = sites(SEARCH_SITES, '|com[.]google[.]android[.]googlequicksearchbox|[a-z]{2}[.]search[.]yahoo[.]com|search[.]brave[.]com');
-const SOCIAL = sites(SOCIAL_SITES, '|(com[.]facebook[.]katana|com[.]linkedin[.]android|com[.]reddit[.]frontpage|com[.]instagram[.]android|com[.]twitter[.]android|bsky[.]app|news[.]ycombinator[.]com|linktr[.]ee)');
+const sites = (names: readonly string[], hosts = ''): string =>
+  `'^(((www|m|l|lm|mobile|search|cn|ar|out|old|web|business|shop|gate)[.])*(${names.join('|')})([.][a-z]{2,4}){0,2}${hosts})$'`;
+const SEARCH = sites(
+  SEARCH_SITES,
+  '|com[.]google[.]android[.]googlequicksearchbox|[a-z]{2}[.]search[.]yahoo[.]com|search[.]brave[.]com',
+);
+const SOCIAL = sites(
+  SOCIAL_SITES,
+  '|(com[.]facebook[.]katana|com[.]linkedin[.]android|com[.]reddit[.]frontpage|com[.]instagram[.]android|com[.]twitter[.]android|bsky[.]app|news[.]ycombinator[.]com|linktr[.]ee)',
+);
 const VIDEO = sites(VIDEO_SITES);
 const SHOPPING = sites(SHOPPING_SITES);
 
-/** Kinds of click ids that only advertisements carry, by what they say of their source; fbclid is on every link of Facebook's. */
+/**
+ * Kinds of click ids that only advertisements carry, by what they say of their source; fbclid is on every link of
+ * Facebook's.
+ */
 const PAID_SEARCH_CLICKS: readonly ClickKind[] = ['gclid', 'gbraid', 'wbraid', 'msclkid', 'yclid'];
 const PAID_SOCIAL_CLICKS: readonly ClickKind[] = ['ttclid', 'twclid', 'li_fat_id', 'epik', 'sccid', 'rdt_cid'];
 const DISPLAY_CLICKS: readonly ClickKind[] = ['dclid'];
@@ -30,7 +132,10 @@ const SOCIAL_CLICKS: readonly ClickKind[] = ['fbclid', 'igshid', ...PAID_SOCIAL_
 const list = (values: readonly string[]): string => `(${values.map((value) => `'${value}'`).join(', ')})`;
 const EMAIL = list(['email', 'e-mail', 'e_mail', 'e mail']);
 
-/** Conditions that exclude the later ones, and a number for each: numbers are cheap to ask for, texts are looked at once for each value. */
+/**
+ * Conditions that exclude the later ones, and a number for each: numbers are cheap to ask for, texts are looked at once
+ * for each value.
+ */
 const SOURCES = {
   shopping: (text: string) => `match(${text}, ${SHOPPING})`,
   search: (text: string) => `match(${text}, ${SEARCH})`,
@@ -46,7 +151,8 @@ const MEDIA = {
   displayByView: (text: string) => `${text} = 'cpm'`,
   paid: (text: string) => `match(${text}, '^(.*cp.*|ppc|retargeting|paid.*)$')`,
   display: (text: string) => `${text} IN ('display', 'banner', 'expandable', 'interstitial')`,
-  social: (text: string) => `${text} IN ('social', 'social-network', 'social-media', 'sm', 'social network', 'social media')`,
+  social: (text: string) =>
+    `${text} IN ('social', 'social-network', 'social-media', 'sm', 'social network', 'social media')`,
   video: (text: string) => `position(${text}, 'video') > 0`,
   organic: (text: string) => `${text} = 'organic'`,
   referral: (text: string) => `${text} IN ('referral', 'app', 'link')`,
@@ -54,18 +160,23 @@ const MEDIA = {
   affiliate: (text: string) => `${text} IN ('affiliate', 'affiliates')`,
   audio: (text: string) => `${text} = 'audio'`,
   sms: (text: string) => `${text} = 'sms'`,
-  push: (text: string) => `endsWith(${text}, 'push') OR position(${text}, 'mobile') > 0 OR position(${text}, 'notification') > 0`,
+  push: (text: string) =>
+    `endsWith(${text}, 'push') OR position(${text}, 'mobile') > 0 OR position(${text}, 'notification') > 0`,
   none: (text: string) => `${text} IN ('(none)', 'none', '(not set)')`,
 } as const;
 
 type Conditions = Readonly<Record<string, (text: string) => string>>;
 const kindOf = (conditions: Conditions, column: string): string =>
-  `multiIf(${Object.values(conditions).flatMap((condition, place) => [condition(`lowerUTF8(${column})`), place + 1]).join(', ')}, 0)`;
+  `multiIf(${Object.values(conditions)
+    .flatMap((condition, place) => [condition(`lowerUTF8(${column})`), place + 1])
+    .join(', ')}, 0)`;
 // Not AND, OR and multiIf: what these take to leave rows out is more than it takes to ask all rows everything.
 const both = (one: string, other: string): string => `bitAnd(${one}, ${other})`;
-const either = (...conditions: readonly string[]): string => conditions.reduce((one, other) => `bitOr(${one}, ${other})`);
+const either = (...conditions: readonly string[]): string =>
+  conditions.reduce((one, other) => `bitOr(${one}, ${other})`);
 // A set of one or two numbers takes the engine ten times as long as comparing them.
-const isOne = (column: string, conditions: Conditions, kinds: readonly string[]): string => either(...kinds.map((kind) => `${column} = ${numberOf(conditions, kind)}`));
+const isOne = (column: string, conditions: Conditions, kinds: readonly string[]): string =>
+  either(...kinds.map((kind) => `${column} = ${numberOf(conditions, kind)}`));
 const sourceIs = (...kinds: readonly (keyof typeof SOURCES)[]): string => isOne('default_source', SOURCES, kinds);
 const mediumIs = (...kinds: readonly (keyof typeof MEDIA)[]): string => isOne('default_medium', MEDIA, kinds);
 const numberOf = (conditions: Conditions, kind: string): number => Object.keys(conditions).indexOf(kind) + 1;

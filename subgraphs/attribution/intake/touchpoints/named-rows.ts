@@ -5,8 +5,9 @@ import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 import { CAMPAIGN_MEMBERS, channelExpression, stepExpression, TOUCH_MEMBERS } from './channel-expression.ts';
 
 /*
- * The tables of a source as analyses read them: their channels are called as the rules in force say. A source without rules, all of whose
- * touches name a channel, is read from the bare table. Natural keys keep the raw names: FINAL acts before anything is renamed.
+ * The tables of a source as analyses read them: their channels are called as the rules in force say. A source without
+ * rules, all of whose touches name a channel, is read from the bare table. Natural keys keep the raw names: FINAL acts
+ * before anything is renamed.
  */
 
 type Final = 'FINAL' | '';
@@ -34,7 +35,10 @@ export function storedPathsOf(key: SourceKey): string {
   return path === null ? 'paths' : `(SELECT * REPLACE (${path}) FROM paths WHERE ${OF_SOURCE}) AS paths`;
 }
 
-/** Aggregated paths as they count, with the columns of {@link CURRENT_PATHS}; of two that rules make equal, each is a row. */
+/**
+ * Aggregated paths as they count, with the columns of {@link CURRENT_PATHS}; of two that rules make equal, each is a
+ * row.
+ */
 export function currentPathsOf(key: SourceKey): string {
   const path = stepsIn(key);
   return path === null ? CURRENT_PATHS : `(SELECT * REPLACE (${path}) FROM ${CURRENT_PATHS})`;
@@ -45,14 +49,21 @@ function stepsIn({ naming }: SourceKey): string | null {
   return step === null ? null : `arrayMap(step -> ${step}, path) AS path`;
 }
 
-function named(table: string, final: Final, { naming }: SourceKey, members: Parameters<typeof channelExpression>[1], isEmptyKept = false): string {
+function named(
+  table: string,
+  final: Final,
+  { naming }: SourceKey,
+  members: Parameters<typeof channelExpression>[1],
+  isEmptyKept = false,
+): string {
   const expression = naming === undefined ? null : channelExpression(naming, members);
   if (expression === null) return `${table} ${final}`;
   const channel = isEmptyKept ? `if(channel = '', '', ${expression.channel})` : expression.channel;
   return `(SELECT * REPLACE (toLowCardinality(${channel}) AS channel) FROM (
     SELECT *, ${expression.name} AS name FROM (
       SELECT *, ${expression.rule} AS rule, ${expression.gap} AS gap FROM (
-        SELECT ${['*', ...expression.keys].join(', ')} FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
+        SELECT ${['*', ...expression.keys].join(', ')}
+          FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
       )
     )
   )) AS ${table}`;
@@ -60,6 +71,10 @@ function named(table: string, final: Final, { naming }: SourceKey, members: Para
 
 /** The same source, to be read with default channels where some of its touches came without one. */
 export async function withoutGaps<Source extends SourceKey>(clickhouse: ClickHouse, source: Source): Promise<Source> {
-  const rows = await clickhouse.rows(`SELECT 1 AS gap FROM touchpoints WHERE ${OF_SOURCE} AND channel = '' LIMIT 1`, z.unknown(), { params: sourceParams(source), timeoutMs: READ_TIMEOUT_MS });
+  const rows = await clickhouse.rows(
+    `SELECT 1 AS gap FROM touchpoints WHERE ${OF_SOURCE} AND channel = '' LIMIT 1`,
+    z.unknown(),
+    { params: sourceParams(source), timeoutMs: READ_TIMEOUT_MS },
+  );
   return rows.length === 0 ? source : { ...source, naming: { rules: source.naming?.rules ?? [], fillsGaps: true } };
 }

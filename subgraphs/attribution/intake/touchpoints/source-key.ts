@@ -16,6 +16,10 @@ export interface SourceKey {
 export const OF_SOURCE = 'account_id = {account_id:String} AND data_source_id = {data_source_id:String}';
 
 /** Bound parameters of {@link OF_SOURCE}, and of the names of its channels. */
-export function sourceParams({ accountId, dataSourceId, naming }: SourceKey): Record<string, StatementParam> & { account_id: string; data_source_id: string } {
+export function sourceParams({
+  accountId,
+  dataSourceId,
+  naming,
+}: SourceKey): Record<string, StatementParam> & { account_id: string; data_source_id: string } {
   return { account_id: accountId, data_source_id: dataSourceId, ...(naming !== undefined && channelParams(naming)) };
 }

@@ -27,8 +27,14 @@ const MAX_NAMES_BYTES = 64 * 1024;
 export function assertFewChannels(channels: readonly string[]): void {
   const bytes = channels.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
   if (channels.length <= MAX_CHANNELS && bytes <= MAX_NAMES_BYTES) return;
-  const what = channels.length > MAX_CHANNELS ? `names more than ${MAX_CHANNELS.toLocaleString('en-US')} channels` : `has channels whose names are ${bytes.toLocaleString('en-US')} bytes together, more than ${MAX_NAMES_BYTES.toLocaleString('en-US')}`;
-  throw new ProblemError('validation_error', `The source ${what}; is the right column mapped to channel?`, { code: 'too_many_channels' });
+  const what =
+    channels.length > MAX_CHANNELS
+      ? `names more than ${MAX_CHANNELS.toLocaleString('en-US')} channels`
+      : `has channels whose names are ${bytes.toLocaleString('en-US')} bytes together, more than ` +
+        `${MAX_NAMES_BYTES.toLocaleString('en-US')}`;
+  throw new ProblemError('validation_error', `The source ${what}; is the right column mapped to channel?`, {
+    code: 'too_many_channels',
+  });
 }
 
 /**
@@ -37,8 +43,13 @@ export function assertFewChannels(channels: readonly string[]): void {
  */
 export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {
   // Each table is read no further than it takes to know that there are too many.
-  const few = (name: string, table: string) => `SELECT name FROM (SELECT DISTINCT toString(${name}) AS name FROM ${table} WHERE ${OF_SOURCE} LIMIT ${MAX_CHANNELS + 2})`;
-  const named = [...[touchpointsOf, conversionsOf, spendOf].map((table) => few('channel', table(key, ''))), few('arrayJoin(path)', storedPathsOf(key))];
+  const few = (name: string, table: string) =>
+    `SELECT name FROM (SELECT DISTINCT toString(${name}) AS name FROM ${table} WHERE ${OF_SOURCE} LIMIT ` +
+    `${MAX_CHANNELS + 2})`;
+  const named = [
+    ...[touchpointsOf, conversionsOf, spendOf].map((table) => few('channel', table(key, ''))),
+    few('arrayJoin(path)', storedPathsOf(key)),
+  ];
   const rows = await clickhouse.rows(
     `SELECT DISTINCT name FROM (${named.join(' UNION ALL ')}) WHERE name != '' ORDER BY name LIMIT ${MAX_CHANNELS + 1}`,
     z.object({ name: z.string() }),
@@ -55,7 +66,10 @@ export function measureSource(clickhouse: ClickHouse, clock: () => Date): Measur
     const now = clock();
     const options = { params: sourceParams({ accountId, dataSourceId }), timeoutMs: LONG_READ_MS };
     const before = await partsDigest(clickhouse, { accountId, dataSourceId });
-    const [{ counts, days }, matches] = await Promise.all([storedDays(clickhouse, { accountId, dataSourceId }, { deduplicated: true, now }), matchedConversions(clickhouse, options)]);
+    const [{ counts, days }, matches] = await Promise.all([
+      storedDays(clickhouse, { accountId, dataSourceId }, { deduplicated: true, now }),
+      matchedConversions(clickhouse, options),
+    ]);
     const after = await partsDigest(clickhouse, { accountId, dataSourceId });
     const dated = days.map(({ day }) => day).filter((day) => day !== UNDATED);
     return {
@@ -76,8 +90,13 @@ export function measureSource(clickhouse: ClickHouse, clock: () => Date): Measur
 export async function purgeSource(clickhouse: ClickHouse, key: SourceKey): Promise<void> {
   const params = sourceParams(key);
   for (const table of SOURCE_TABLES) {
-    const parts = await clickhouse.rows(`SELECT DISTINCT _partition_id AS id FROM ${table} WHERE ${OF_SOURCE}`, z.object({ id: z.string().regex(/^[0-9a-f]+$/) }), { params });
-    for (const { id } of parts) await clickhouse.command(`ALTER TABLE ${table} DROP PARTITION ID '${id}'`, { timeoutMs: LONG_READ_MS });
+    const parts = await clickhouse.rows(
+      `SELECT DISTINCT _partition_id AS id FROM ${table} WHERE ${OF_SOURCE}`,
+      z.object({ id: z.string().regex(/^[0-9a-f]+$/) }),
+      { params },
+    );
+    for (const { id } of parts)
+      await clickhouse.command(`ALTER TABLE ${table} DROP PARTITION ID '${id}'`, { timeoutMs: LONG_READ_MS });
   }
 }
 
@@ -89,10 +108,17 @@ export interface DailyTouches {
 }
 
 /** Touches of some channels per day, in a range of UTC days, both inclusive. */
-export async function dailyTouches(clickhouse: ClickHouse, key: SourceKey, channels: readonly string[], [start, end]: readonly [string, string]): Promise<DailyTouches[]> {
+export async function dailyTouches(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  channels: readonly string[],
+  [start, end]: readonly [string, string],
+): Promise<DailyTouches[]> {
   return clickhouse.rows(
-    `SELECT toString(toDate(ts)) AS date, toString(channel) AS channel, count() AS touches FROM ${touchpointsOf(key, 'FINAL')}
-      WHERE ${OF_SOURCE} AND touchpoints.channel IN {channels:Array(String)} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC')
+    `SELECT toString(toDate(ts)) AS date, toString(channel) AS channel, count() AS touches
+      FROM ${touchpointsOf(key, 'FINAL')}
+      WHERE ${OF_SOURCE} AND touchpoints.channel IN {channels:Array(String)}
+        AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC')
       GROUP BY date, channel ORDER BY date, channel`,
     z.object({ date: z.string(), channel: z.string(), touches: Count }),
     { params: { ...sourceParams(key), channels, start, end }, timeoutMs: LONG_READ_MS },
@@ -107,30 +133,47 @@ export interface CampaignSpend {
   readonly spend: number;
 }
 
-/** What was spent, and whether more campaigns spent it than are told apart: then each channel is one row without a campaign. */
+/**
+ * What was spent, and whether more campaigns spent it than are told apart: then each channel is one row without a
+ * campaign.
+ */
 export interface SourceSpend {
   readonly rows: readonly CampaignSpend[];
   readonly tooManyCampaigns: boolean;
 }
 
-/** Spend in a range of UTC days, both inclusive. On a day with spend rows of a channel these stand in for the own cost of its touches. */
-export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<SourceSpend> {
+/**
+ * Spend in a range of UTC days, both inclusive. On a day with spend rows of a channel these stand in for the own cost
+ * of its touches.
+ */
+export async function sourceSpend(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  dateRange: readonly [string, string],
+): Promise<SourceSpend> {
   const rows = await spendBy('channel, campaign', clickhouse, key, dateRange);
   if (rows.length <= MAX_SPEND_PAIRS) return { rows, tooManyCampaigns: false };
   return { rows: await spendBy("channel, '' AS campaign", clickhouse, key, dateRange), tooManyCampaigns: true };
 }
 
-function spendBy(names: string, clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<CampaignSpend[]> {
+function spendBy(
+  names: string,
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  dateRange: readonly [string, string],
+): Promise<CampaignSpend[]> {
   const inRange = (column: string) => `${column} >= {start:Date32} AND ${column} <= {end:Date32}`;
   const ofRow = 'toString(channel) AS channel, toString(campaign) AS campaign';
   return clickhouse.rows(
     `SELECT ${names}, toFloat64(sum(if(rows_of_day > 0, stated, touched))) AS spend FROM (
-      SELECT channel, campaign, stated, touched, sum(stated_rows) OVER (PARTITION BY date, channel) AS rows_of_day FROM (
+      SELECT channel, campaign, stated, touched, sum(stated_rows) OVER (PARTITION BY date, channel) AS rows_of_day
+        FROM (
         SELECT date, ${ofRow}, sum(spend) AS stated, count() AS stated_rows, toDecimal128(0, 6) AS touched
           FROM ${spendOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND ${inRange('date')} GROUP BY date, channel, campaign
         UNION ALL
         SELECT toDate32(ts) AS date, ${ofRow}, toDecimal128(0, 6), 0, sum(cost)
-          FROM ${touchpointsOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel, campaign
+          FROM ${touchpointsOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC')
+            AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel, campaign
       )
     ) GROUP BY channel, campaign HAVING spend > 0 ORDER BY channel, campaign LIMIT ${MAX_SPEND_PAIRS + 1}`,
     z.object({ channel: z.string(), campaign: z.string(), spend: z.number() }),
@@ -141,18 +184,25 @@ function spendBy(names: string, clickhouse: ClickHouse, key: SourceKey, dateRang
 type ReadOptions = Pick<StatementOptions, 'params' | 'timeoutMs'>;
 
 /**
- * Per user in time order, `arrayFill` carries the last touch forward to every conversion: linear, however many there are.
- * Events are packed as milliseconds × 2 + 1 for a conversion; a click attached to a conversion is a touch of its own.
+ * Per user in time order, `arrayFill` carries the last touch forward to every conversion: linear, however many there
+ * are. Events are packed as milliseconds × 2 + 1 for a conversion; a click attached to a conversion is a touch of its
+ * own.
  */
-async function matchedConversions(clickhouse: ClickHouse, options: ReadOptions): Promise<{ conversions: number; matched: number; attributed: number }> {
+async function matchedConversions(
+  clickhouse: ClickHouse,
+  options: ReadOptions,
+): Promise<{ conversions: number; matched: number; attributed: number }> {
   const [row] = await clickhouse.rows(
     `SELECT sum(bought) AS conversions, sum(if(touched > 0, bought, 0)) AS matched, sum(followed) AS attributed FROM (
-      SELECT arraySort(groupArray(event)) AS events, countIf(bitTest(event, 0)) AS bought, countIf(NOT bitTest(event, 0)) AS touched,
-        arrayCount((event, before) -> bitTest(event, 0) AND NOT bitTest(before, 0) AND event - before <= ${UNATTRIBUTED_AFTER_DAYS * DAY_MS * 2 + 1},
+      SELECT arraySort(groupArray(event)) AS events, countIf(bitTest(event, 0)) AS bought,
+        countIf(NOT bitTest(event, 0)) AS touched,
+        arrayCount((event, before) -> bitTest(event, 0) AND NOT bitTest(before, 0)
+          AND event - before <= ${UNATTRIBUTED_AFTER_DAYS * DAY_MS * 2 + 1},
           events, arrayFill(event -> NOT bitTest(event, 0), events)) AS followed
       FROM (
         SELECT user_id, toUnixTimestamp64Milli(ts) * 2 + 1 AS event FROM conversions FINAL WHERE ${OF_SOURCE}
-        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM conversions FINAL WHERE ${OF_SOURCE} AND channel != ''
+        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM conversions FINAL
+          WHERE ${OF_SOURCE} AND channel != ''
         UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM touchpoints FINAL
           WHERE ${OF_SOURCE} AND user_id IN (SELECT user_id FROM conversions WHERE ${OF_SOURCE})
       ) GROUP BY user_id

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { EventStreamParser } from '../../../../processes/cli/listen/event-stream.ts';
 
-const STREAM = ['retry: 3000\n\n', 'id: 7\n\n', ': hb\n\n', 'id: 8\nevent: attribution.completed\ndata: {"a":1}\n\n', 'id: 9\r\ndata: one\r\ndata:two\r\n\r\n', 'data\n\n', 'ignored: x\rdata: last\r\r'].join('');
+const STREAM = [
+  'retry: 3000\n\n',
+  'id: 7\n\n',
+  ': hb\n\n',
+  'id: 8\nevent: attribution.completed\ndata: {"a":1}\n\n',
+  'id: 9\r\ndata: one\r\ndata:two\r\n\r\n',
+  'data\n\n',
+  'ignored: x\rdata: last\r\r',
+].join('');
 
 test('reads what the standard says, and the ids of blocks without an event', () => {
   const parser = new EventStreamParser('6');

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { connect, createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net';
+import {
+  connect,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server as TcpServer,
+  type Socket,
+} from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +44,11 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   caller = await Caller.register(house.root);
-  const { rows } = await owner.query<{ id: Uuid; account_id: Uuid }>('select id, account_id from auth.api_keys where last4 = right($1, 4) and display_prefix = left($1, 16) order by created_at desc', [caller.key]);
+  const { rows } = await owner.query<{ id: Uuid; account_id: Uuid }>(
+    'select id, account_id from auth.api_keys where last4 = right($1, 4) and display_prefix = left($1, 16) order by ' +
+      'created_at desc',
+    [caller.key],
+  );
   account = { accountId: rows[0]!.account_id, keyId: rows[0]!.id };
 });
 
@@ -68,7 +78,9 @@ class Proxy {
       const upstream = connect(port, '127.0.0.1');
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
-        socket.on('error', () => undefined).once('close', () => (this.#sockets.delete(socket), client.destroy(), upstream.destroy()));
+        socket
+          .on('error', () => undefined)
+          .once('close', () => (this.#sockets.delete(socket), client.destroy(), upstream.destroy()));
       }
       client.pipe(upstream).pipe(client);
     });
@@ -97,7 +109,9 @@ class Proxy {
 }
 
 /** A program that takes webhooks and answers as it is told. */
-async function startReceiver(statuses: number[] = []): Promise<{ readonly url: string; readonly received: Received[]; readonly server: Server }> {
+async function startReceiver(
+  statuses: number[] = [],
+): Promise<{ readonly url: string; readonly received: Received[]; readonly server: Server }> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -114,7 +128,15 @@ async function startReceiver(statuses: number[] = []): Promise<{ readonly url: s
 function happen(type: EventType = 'health.alert'): Promise<unknown> {
   const { database, pubSub } = house.backing;
   const { accountId } = account;
-  return database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) => recordEvent(em, pubSub, { accountId, environment: 'live', type, subject: 'ds_x', data: EVENT_CATALOGUE[type].example as never }));
+  return database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) =>
+    recordEvent(em, pubSub, {
+      accountId,
+      environment: 'live',
+      type,
+      subject: 'ds_x',
+      data: EVENT_CATALOGUE[type].example as never,
+    }),
+  );
 }
 
 /** The command as it runs, and what it has said. */
@@ -124,7 +146,11 @@ class Listening {
   stderr = '';
 
   constructor(args: readonly string[], env: Record<string, string> = {}) {
-    this.running = startCli(['listen', ...args], { cwd: folder, temporary: folder, env: { LIFTGRAPH_KEY: caller.key!, ...env } });
+    this.running = startCli(['listen', ...args], {
+      cwd: folder,
+      temporary: folder,
+      env: { LIFTGRAPH_KEY: caller.key!, ...env },
+    });
     started.push(this.running);
     this.running.child.stdout!.on('data', (text: string) => (this.stdout += text));
     this.running.child.stderr!.on('data', (text: string) => (this.stderr += text));
@@ -135,7 +161,8 @@ class Listening {
   }
 
   async until(isSo: () => boolean): Promise<void> {
-    for (const deadlineMs = performance.now() + 20_000; !isSo(); await sleep(10)) if (performance.now() > deadlineMs) throw new Error(`it did not happen: ${this.stdout}${this.stderr}`);
+    for (const deadlineMs = performance.now() + 20_000; !isSo(); await sleep(10))
+      if (performance.now() > deadlineMs) throw new Error(`it did not happen: ${this.stdout}${this.stderr}`);
   }
 
   listens(): Promise<void> {
@@ -161,7 +188,12 @@ test('prints events as they happen, and ends with Ctrl-C, saying how to go on', 
   await happen('agent.tier_changed');
   const later = new Listening(['--url', `${house.root}/v1/`, '--after', '2', '--json']);
   await later.until(() => later.lines.length === 1);
-  expect(JSON.parse(later.lines[0]!)).toMatchObject({ type: 'agent.tier_changed', environment: 'live', webhook_id: null, data: EVENT_CATALOGUE['agent.tier_changed'].example });
+  expect(JSON.parse(later.lines[0]!)).toMatchObject({
+    type: 'agent.tier_changed',
+    environment: 'live',
+    webhook_id: null,
+    data: EVENT_CATALOGUE['agent.tier_changed'].example,
+  });
 });
 
 test('forwards as a webhook is sent, verified by the stock library and by the contract’s signature', async () => {
@@ -175,7 +207,14 @@ test('forwards as a webhook is sent, verified by the stock library and by the co
   expect(received.map(({ headers }) => headers['x-svc-event'])).toEqual(['health.alert', 'health.recovered']);
   for (const { headers, body } of received) {
     expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
-    expect(headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'svc-webhooks/1.0', 'x-svc-signature': createHmac('sha256', secret).update(body).digest('hex'), 'x-svc-attempt': '1', 'x-svc-delivery': expect.stringMatching(/^dlv_\w{22}$/), 'webhook-id': (JSON.parse(body) as { id: string }).id });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'svc-webhooks/1.0',
+      'x-svc-signature': createHmac('sha256', secret).update(body).digest('hex'),
+      'x-svc-attempt': '1',
+      'x-svc-delivery': expect.stringMatching(/^dlv_\w{22}$/),
+      'webhook-id': (JSON.parse(body) as { id: string }).id,
+    });
   }
   expect(listening.lines[0]).toMatch(/-> 204 in \d+ ms$/);
   expect(listening.lines[1]).toMatch(/-> 500 in \d+ ms: not received/);
@@ -198,26 +237,34 @@ test('goes on behind the last event when the connection is lost: nothing is miss
   await listening.until(() => listening.stderr.includes('trying again'));
   proxy.isOpen = true;
   await listening.until(() => received.length === 1);
-  const [writing] = [(async () => {
-    for (let event = 0; event < 60; event += 1) {
-      await happen();
-      if (event % 20 === 10) proxy.cut();
-    }
-  })()];
+  const [writing] = [
+    (async () => {
+      for (let event = 0; event < 60; event += 1) {
+        await happen();
+        if (event % 20 === 10) proxy.cut();
+      }
+    })(),
+  ];
   await writing;
   await listening.until(() => received.length === 61);
   await sleep(100);
   const ids = received.map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids).size).toBe(61);
-  const { rows } = await owner.query<{ n: string }>('select count(*) as n from events.outbox where account_id = $1', [account.accountId]);
+  const { rows } = await owner.query<{ n: string }>('select count(*) as n from events.outbox where account_id = $1', [
+    account.accountId,
+  ]);
   expect(ids).toHaveLength(Number(rows[0]!.n));
   server.close();
   server.closeAllConnections();
 });
 
 test('a key that is refused, or that is revoked meanwhile, ends it with a word of why', async () => {
-  const refused = await new Listening(['--url', house.root, '--key', 'svc_live_sk_000000000000000000000000']).running.result;
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^error: The service refuses the key: .*--key or LIFTGRAPH_KEY/)]);
+  const refused = await new Listening(['--url', house.root, '--key', 'svc_live_sk_000000000000000000000000']).running
+    .result;
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^error: The service refuses the key: .*--key or LIFTGRAPH_KEY/),
+  ]);
 
   const listening = new Listening(['--url', house.root]);
   await listening.listens();

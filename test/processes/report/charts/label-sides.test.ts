@@ -4,7 +4,15 @@ const plot = { width: 740, height: 360 };
 
 describe('the side of a label', () => {
   test('is the right where there is room', () => {
-    expect(labelSides([{ x: 100, y: 100, label: 'email  2.1×' }, { x: 400, y: 200, label: 'social  1.0×' }], plot)).toEqual(['right', 'right']);
+    expect(
+      labelSides(
+        [
+          { x: 100, y: 100, label: 'email  2.1×' },
+          { x: 400, y: 200, label: 'social  1.0×' },
+        ],
+        plot,
+      ),
+    ).toEqual(['right', 'right']);
   });
 
   test('is the left at the right edge', () => {
@@ -25,6 +33,11 @@ describe('the side of a label', () => {
   });
 
   test('is always found, be there ever so many in one place', () => {
-    expect(labelSides(Array.from({ length: 30 }, (_, index) => ({ x: 5, y: 5, label: `channel ${index}` })), plot)).toHaveLength(30);
+    expect(
+      labelSides(
+        Array.from({ length: 30 }, (_, index) => ({ x: 5, y: 5, label: `channel ${index}` })),
+        plot,
+      ),
+    ).toHaveLength(30);
   });
 });

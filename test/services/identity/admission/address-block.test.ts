@@ -17,9 +17,16 @@ test('addresses of one /64 are one, however they are written', () => {
   const group = nat(0xffff);
   const hex = (value: number, width: number) => value.toString(16).padStart(width, '0');
   assert(
-    property(tuple(group, group, group, group), tuple(group, group, group, group), tuple(group, group, group, group), constantFrom(1, 4), (network, one, other, width) => {
-      const written = (host: readonly number[], digits: number) => [...network, ...host].map((value) => hex(value, digits)).join(':');
-      return addressBlock(written(one, 1)) === addressBlock(written(other, width));
-    }),
+    property(
+      tuple(group, group, group, group),
+      tuple(group, group, group, group),
+      tuple(group, group, group, group),
+      constantFrom(1, 4),
+      (network, one, other, width) => {
+        const written = (host: readonly number[], digits: number) =>
+          [...network, ...host].map((value) => hex(value, digits)).join(':');
+        return addressBlock(written(one, 1)) === addressBlock(written(other, width));
+      },
+    ),
   );
 });

@@ -27,18 +27,33 @@ afterAll(async () => {
  * @returns the answers of the others
  */
 async function whileUncommitted(first: string, others: string | readonly [string, string, string]): Promise<unknown[]> {
-  const racers = await Promise.all(Array.from({ length: 4 }, async () => {
-    const client = new pg.Client({ connectionString: testDatabase.applicationUrl });
-    await client.connect();
-    return client;
-  }));
+  const racers = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const client = new pg.Client({ connectionString: testDatabase.applicationUrl });
+      await client.connect();
+      return client;
+    }),
+  );
   try {
     const [leader, ...followers] = racers;
     await leader!.query('begin');
     await leader!.query(first);
-    const pids = await Promise.all(followers.map(async (client) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid));
-    const answers = followers.map(async (client, place) => (await client.query(typeof others === 'string' ? others : others[place]!)).rows[0] as unknown);
-    for (let waiting = 0; waiting < followers.length; ) waiting = (await owner.query<{ n: number }>('select count(distinct pid)::int as n from pg_locks where not granted and pid = any ($1)', [pids])).rows[0]!.n;
+    const pids = await Promise.all(
+      followers.map(
+        async (client) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid,
+      ),
+    );
+    const answers = followers.map(
+      async (client, place) =>
+        (await client.query(typeof others === 'string' ? others : others[place]!)).rows[0] as unknown,
+    );
+    for (let waiting = 0; waiting < followers.length;)
+      waiting = (
+        await owner.query<{ n: number }>(
+          'select count(distinct pid)::int as n from pg_locks where not granted and pid = any ($1)',
+          [pids],
+        )
+      ).rows[0]!.n;
     await leader!.query('commit');
     return await Promise.all(answers);
   } finally {
@@ -60,7 +75,9 @@ test('a nonce goes to one, also among those who use it before it is remembered',
 
 test('nonces of many are used up in one order, so that nobody waits for who waits for him', async () => {
   const [first, second, third] = Array.from({ length: 3 }, () => randomUUID()).toSorted() as [string, string, string];
-  const use = (...nonces: string[]) => `select array(select auth.consume_nonces(array_fill('race'::text, array[${nonces.length}]), array['${nonces.join(`','`)}'])) as fresh`;
+  const use = (...nonces: string[]) =>
+    `select array(select auth.consume_nonces(array_fill('race'::text, array[${nonces.length}]), ` +
+    `array['${nonces.join(`','`)}'])) as fresh`;
   const backwards = use(third, second, first);
   const fresh = await whileUncommitted(use(second), [use(first, second, third), backwards, backwards]);
   expect((fresh as { fresh: number[] }[]).map((each) => each.fresh.length).toSorted()).toEqual([0, 0, 2]);
@@ -69,5 +86,11 @@ test('nonces of many are used up in one order, so that nobody waits for who wait
 test('the tenth failure of an hour alarms once', async () => {
   const fail = `select in_hour, is_news from auth.count_failure('${randomUUID()}', 10)`;
   for (let failures = 0; failures < 8; failures += 1) await owner.query(fail);
-  expect(await whileUncommitted(fail, fail)).toEqual(expect.arrayContaining([{ in_hour: 10, is_news: true }, { in_hour: 11, is_news: false }, { in_hour: 12, is_news: false }]));
+  expect(await whileUncommitted(fail, fail)).toEqual(
+    expect.arrayContaining([
+      { in_hour: 10, is_news: true },
+      { in_hour: 11, is_news: false },
+      { in_hour: 12, is_news: false },
+    ]),
+  );
 });

@@ -1,9 +1,21 @@
 import fc from 'fast-check';
-import { FEW_STREAMS, MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT, MAX_STREAMS_PER_KEY, OpenStreams, RESERVED_STREAMS, type StreamHolder } from '../../../../services/identity/admission/open-streams.ts';
+import {
+  FEW_STREAMS,
+  MAX_STREAMS,
+  MAX_STREAMS_PER_ACCOUNT,
+  MAX_STREAMS_PER_KEY,
+  OpenStreams,
+  RESERVED_STREAMS,
+  type StreamHolder,
+} from '../../../../services/identity/admission/open-streams.ts';
 
 const key = (keyId: string, accountId = 'account'): StreamHolder => ({ keyId, accountId });
-const fill = (streams: OpenStreams, holder: StreamHolder, count = MAX_STREAMS_PER_KEY) => Array.from({ length: count }, () => streams.open(holder));
-const tooMany = expect.objectContaining({ type: 'rate_limit_exceeded', problem: expect.objectContaining({ status: 429, code: 'concurrency', retryAfterS: 1 }) });
+const fill = (streams: OpenStreams, holder: StreamHolder, count = MAX_STREAMS_PER_KEY) =>
+  Array.from({ length: count }, () => streams.open(holder));
+const tooMany = expect.objectContaining({
+  type: 'rate_limit_exceeded',
+  problem: expect.objectContaining({ status: 429, code: 'concurrency', retryAfterS: 1 }),
+});
 
 test('as many as a key may have, and one more when one has ended; nobody else is in its way', () => {
   const streams = new OpenStreams();
@@ -41,7 +53,8 @@ test('ten accounts, and any ten more, leave some for whoever has few; nobody get
   const [first] = fill(streams, key('late', 'late'), FEW_STREAMS);
   expect(late).toThrow(tooMany);
   expect(late).toThrow(/keeps them for accounts with less than 10/);
-  for (let account = 1; account < RESERVED_STREAMS / FEW_STREAMS; account += 1) fill(streams, key(`k${account}`, `few ${account}`), FEW_STREAMS);
+  for (let account = 1; account < RESERVED_STREAMS / FEW_STREAMS; account += 1)
+    fill(streams, key(`k${account}`, `few ${account}`), FEW_STREAMS);
   const last = () => streams.open(key('last', 'last'));
   expect(last).toThrow(/as many streams and subscriptions open as it can/);
   first!();

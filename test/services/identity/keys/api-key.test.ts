@@ -1,5 +1,11 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { apiKeyKind, apiKeyLookup, generateApiKey, matchesApiKey, sealApiKey } from '../../../../services/identity/keys/api-key.ts';
+import {
+  apiKeyKind,
+  apiKeyLookup,
+  generateApiKey,
+  matchesApiKey,
+  sealApiKey,
+} from '../../../../services/identity/keys/api-key.ts';
 
 const pepper = createSecretKey(randomBytes(32));
 
@@ -9,7 +15,14 @@ describe('API keys', () => {
     expect(apiKeyKind(generateApiKey('svc_live_sk'))).toBe('svc_live_sk');
   });
 
-  test.each(['', 'svc_agent_sk_', `svc_agent_sk_${'a'.repeat(23)}`, `svc_agent_sk_${'a'.repeat(25)}`, `svc_agent_pk_${'a'.repeat(24)}`, ` svc_agent_sk_${'a'.repeat(24)}`])('%p is no key', (text) => {
+  test.each([
+    '',
+    'svc_agent_sk_',
+    `svc_agent_sk_${'a'.repeat(23)}`,
+    `svc_agent_sk_${'a'.repeat(25)}`,
+    `svc_agent_pk_${'a'.repeat(24)}`,
+    ` svc_agent_sk_${'a'.repeat(24)}`,
+  ])('%p is no key', (text) => {
     expect(apiKeyKind(text)).toBeUndefined();
   });
 
@@ -33,7 +46,9 @@ describe('API keys', () => {
 
   test('every character is drawn, none more often than chance allows', () => {
     const counts = new Map<string, number>();
-    for (let i = 0; i < 4000; i += 1) for (const character of generateApiKey('svc_live_sk').slice(-24)) counts.set(character, (counts.get(character) ?? 0) + 1);
+    for (let i = 0; i < 4000; i += 1)
+      for (const character of generateApiKey('svc_live_sk').slice(-24))
+        counts.set(character, (counts.get(character) ?? 0) + 1);
     expect(counts.size).toBe(62);
     const expected = (4000 * 24) / 62;
     const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);

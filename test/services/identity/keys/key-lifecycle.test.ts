@@ -1,6 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
-import { array, assert, asyncProperty, constant, integer, nat, oneof, option, record, type Arbitrary } from 'fast-check';
+import {
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  integer,
+  nat,
+  oneof,
+  option,
+  record,
+  type Arbitrary,
+} from 'fast-check';
 import { Client } from 'pg';
 import { AccountKeys, type KeyStatus } from '../../../../services/identity/keys/account-keys.ts';
 import { createAccount } from '../../../../services/identity/accounts/account-store.ts';
@@ -36,14 +47,24 @@ type Event =
 
 const event: Arbitrary<Event> = oneof(
   record({ kind: constant('create' as const), endsInHours: option(integer({ min: 1, max: 60 })) }),
-  { arbitrary: record({ kind: constant('rotate' as const), which: nat(), graceHours: integer({ min: 0, max: 24 }) }), weight: 4 },
+  {
+    arbitrary: record({ kind: constant('rotate' as const), which: nat(), graceHours: integer({ min: 0, max: 24 }) }),
+    weight: 4,
+  },
   record({ kind: constant('revoke' as const), which: nat() }),
   { arbitrary: record({ kind: constant('pass' as const), hours: integer({ min: 1, max: 30 }) }), weight: 2 },
 );
 
 /** The rules of decisions §7 and nothing else: no database, time in hours. */
 class Model {
-  readonly keys: { id: Uuid; secret: string; revoked: boolean; endsAt: number; graceEndsAt: number; replacedBy: number | null }[] = [];
+  readonly keys: {
+    id: Uuid;
+    secret: string;
+    revoked: boolean;
+    endsAt: number;
+    graceEndsAt: number;
+    replacedBy: number | null;
+  }[] = [];
   clock = 0;
 
   status(index: number): KeyStatus {
@@ -66,7 +87,8 @@ class Model {
   rotate(index: number, graceHours: number, fresh: { id: Uuid; secret: string }): void {
     const old = this.keys[index]!;
     for (const key of this.keys) if (key.replacedBy === index) key.graceEndsAt = Math.min(key.graceEndsAt, this.clock);
-    old.replacedBy = this.keys.push({ ...fresh, revoked: false, endsAt: old.endsAt, graceEndsAt: Infinity, replacedBy: null }) - 1;
+    old.replacedBy =
+      this.keys.push({ ...fresh, revoked: false, endsAt: old.endsAt, graceEndsAt: Infinity, replacedBy: null }) - 1;
     old.graceEndsAt = Math.min(old.graceEndsAt, this.clock + graceHours);
   }
 }
@@ -80,14 +102,32 @@ describe('the life of keys', () => {
   let admission: PostgresAdmission;
 
   beforeAll(async () => {
-    const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
+    const logger = createLogger({
+      level: 'silent',
+      format: 'json',
+      destination: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    });
     testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner, agentsOwner]);
-    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 8, logger, timeoutMs: PATIENCE_MS });
+    database = await openDatabase({
+      url: testDatabase.applicationUrl,
+      entities: [],
+      applicationName: 'test',
+      poolMax: 8,
+      logger,
+      timeoutMs: PATIENCE_MS,
+    });
     pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
     const keyPepper = randomBytes(32);
-    const rateLimits = Object.fromEntries(RATE_CLASSES.map((name) => [name, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;
+    const rateLimits = Object.fromEntries(
+      RATE_CLASSES.map((name) => [name, { perMinute: 1_000_000, perDay: null }]),
+    ) as unknown as RateLimits;
     admission = new PostgresAdmission({ database, pubSub, keyPepper, rateLimits, logger });
-    services = { database, keys: new KeyStore(database, keyPepper), clock: () => new Date(), agentScores: agentScores(0.01) };
+    services = {
+      database,
+      keys: new KeyStore(database, keyPepper),
+      clock: () => new Date(),
+      agentScores: agentScores(0.01),
+    };
     owner = new Client({ connectionString: testDatabase.ownerUrl });
     await owner.connect();
   });
@@ -98,30 +138,60 @@ describe('the life of keys', () => {
     await testDatabase?.drop();
   });
 
-  async function openAccount(): Promise<{ readonly accountId: Uuid; readonly principal: Principal; readonly context: RequestContext }> {
+  async function openAccount(): Promise<{
+    readonly accountId: Uuid;
+    readonly principal: Principal;
+    readonly context: RequestContext;
+  }> {
     const accountId = newUuid();
     // The caller's own key stands aside of those that things happen to.
     const own = await database.asTenant(accountId, async (em) => {
       await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
       return services.keys.create(em, { accountId, agentId: null, kind: 'svc_live_sk', bond: UNBOUND });
     });
-    const principal: Principal = { kind: 'account', accountId, agentId: null, credentialId: own.id, scopes: SCOPES, environment: 'live', proof: 'secret', workspace: null };
+    const principal: Principal = {
+      kind: 'account',
+      accountId,
+      agentId: null,
+      credentialId: own.id,
+      scopes: SCOPES,
+      environment: 'live',
+      proof: 'secret',
+      workspace: null,
+    };
     return { accountId, principal, context: { requestId: 'req_test', principal, apiVersion: '2026-02-01' } };
   }
 
   const authenticates = (secret: string): Promise<boolean> =>
-    admission.admit({ requestId: 'req_test', origin: { clientAddress: '192.0.2.1', userAgent: null }, authorization: `Bearer ${secret}`, onSandboxHost: false }).then(
-      () => true,
-      (error: unknown) => {
-        expect(error).toMatchObject({ type: 'expired_api_key' });
-        return false;
-      },
-    );
+    admission
+      .admit({
+        requestId: 'req_test',
+        origin: { clientAddress: '192.0.2.1', userAgent: null },
+        authorization: `Bearer ${secret}`,
+        onSandboxHost: false,
+      })
+      .then(
+        () => true,
+        (error: unknown) => {
+          expect(error).toMatchObject({ type: 'expired_api_key' });
+          return false;
+        },
+      );
   const statuses = (accountId: Uuid): Promise<ReadonlyMap<Uuid, KeyStatus>> =>
-    database.asTenant(accountId, async (em) => new Map((await new AccountKeys(em, 'live').list({ limit: 1000, offset: 0 })).map(({ id, status }) => [id, status])));
+    database.asTenant(
+      accountId,
+      async (em) =>
+        new Map(
+          (await new AccountKeys(em, 'live').list({ limit: 1000, offset: 0 })).map(({ id, status }) => [id, status]),
+        ),
+    );
   /** Time passes for one account alone: everything in its past and future moves back. */
   const pass = (accountId: Uuid, hours: number) =>
-    owner.query(`update auth.api_keys set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval, grace_ends_at = grace_ends_at - $2::interval where account_id = $1`, [accountId, `${hours} hours`]);
+    owner.query(
+      `update auth.api_keys set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval, ` +
+        `grace_ends_at = grace_ends_at - $2::interval where account_id = $1`,
+      [accountId, `${hours} hours`],
+    );
 
   test('whatever happens, exactly the keys authenticate that the rules say', async () => {
     await assert(
@@ -130,8 +200,22 @@ describe('the life of keys', () => {
         const model = new Model();
         for (const next of [{ kind: 'create', endsInHours: null } as const, ...events]) {
           if (next.kind === 'create') {
-            const pair = await createKeyPair(services, context, principal, { expiresAt: next.endsInHours === null ? null : new Date(Date.now() + next.endsInHours * HOUR_MS) }, settle);
-            for (const { id, secret } of [pair.live, pair.test]) model.keys.push({ id, secret, revoked: false, endsAt: model.clock + (next.endsInHours ?? Infinity), graceEndsAt: Infinity, replacedBy: null });
+            const pair = await createKeyPair(
+              services,
+              context,
+              principal,
+              { expiresAt: next.endsInHours === null ? null : new Date(Date.now() + next.endsInHours * HOUR_MS) },
+              settle,
+            );
+            for (const { id, secret } of [pair.live, pair.test])
+              model.keys.push({
+                id,
+                secret,
+                revoked: false,
+                endsAt: model.clock + (next.endsInHours ?? Infinity),
+                graceEndsAt: Infinity,
+                replacedBy: null,
+              });
           } else if (next.kind === 'pass') {
             await pass(accountId, next.hours);
             model.clock += next.hours;
@@ -141,16 +225,29 @@ describe('the life of keys', () => {
             key.revoked = true;
           } else {
             const index = next.which % model.keys.length;
-            const rotation = rotateKey(services, context, principal, { keyId: publicId('key', model.keys[index]!.id) }, { graceHours: next.graceHours }, settle);
+            const rotation = rotateKey(
+              services,
+              context,
+              principal,
+              { keyId: publicId('key', model.keys[index]!.id) },
+              { graceHours: next.graceHours },
+              settle,
+            );
             if (!model.works(index)) {
-              await expect(rotation).rejects.toMatchObject({ type: 'validation_error', problem: { code: 'key_ended' } });
+              await expect(rotation).rejects.toMatchObject({
+                type: 'validation_error',
+                problem: { code: 'key_ended' },
+              });
             } else {
               const { fresh, previousId } = await rotation;
               expect(previousId).toBe(model.keys[model.newest(index)]!.id);
               model.rotate(model.newest(index), next.graceHours, fresh);
             }
           }
-          const [working, listed] = [await Promise.all(model.keys.map(({ secret }) => authenticates(secret))), await statuses(accountId)];
+          const [working, listed] = [
+            await Promise.all(model.keys.map(({ secret }) => authenticates(secret))),
+            await statuses(accountId),
+          ];
           expect(working).toEqual(model.keys.map((_, index) => model.works(index)));
           expect(model.keys.map(({ id }) => listed.get(id))).toEqual(model.keys.map((_, index) => model.status(index)));
         }
@@ -158,7 +255,16 @@ describe('the life of keys', () => {
       {
         numRuns: 40,
         // Seldom met by chance: a second rotation with a longer grace, when the successor was revoked.
-        examples: [[[{ kind: 'rotate', which: 0, graceHours: 2 }, { kind: 'revoke', which: 2 }, { kind: 'rotate', which: 0, graceHours: 24 }, { kind: 'pass', hours: 3 }]]],
+        examples: [
+          [
+            [
+              { kind: 'rotate', which: 0, graceHours: 2 },
+              { kind: 'revoke', which: 2 },
+              { kind: 'rotate', which: 0, graceHours: 24 },
+              { kind: 'pass', hours: 3 },
+            ],
+          ],
+        ],
       },
     );
   }, 120_000);
@@ -166,10 +272,15 @@ describe('the life of keys', () => {
   test('of rotations at the same time each replaces the one before, and two keys of the line work', async () => {
     const { accountId, principal, context } = await openAccount();
     const { live, test: twin } = await createKeyPair(services, context, principal, {}, settle);
-    const turns = await Promise.allSettled(Array.from({ length: 8 }, () => rotateKey(services, context, principal, { keyId: publicId('key', live.id) }, {}, settle)));
+    const turns = await Promise.allSettled(
+      Array.from({ length: 8 }, () =>
+        rotateKey(services, context, principal, { keyId: publicId('key', live.id) }, {}, settle),
+      ),
+    );
     const done = turns.flatMap((turn) => (turn.status === 'fulfilled' ? [turn.value] : []));
     // Whoever begins after the second turn is over finds that the named key has ended.
-    for (const turn of turns) if (turn.status === 'rejected') expect(turn.reason).toMatchObject({ problem: { code: 'key_ended' } });
+    for (const turn of turns)
+      if (turn.status === 'rejected') expect(turn.reason).toMatchObject({ problem: { code: 'key_ended' } });
     expect(done.length).toBeGreaterThanOrEqual(2);
     const replaced = new Set(done.map(({ previousId }) => previousId));
     expect(replaced.size).toBe(done.length);
@@ -180,14 +291,22 @@ describe('the life of keys', () => {
     expect([...left.values()].filter((status) => status !== 'expired').toSorted()).toEqual(['active', 'rotating']);
   });
 
-  test('a rotation that had to wait replaces the newest key, even where one between seems to have ended before the named one', async () => {
-    const { principal, context } = await openAccount();
-    const { live } = await createKeyPair(services, context, principal, {}, settle);
-    const rotate = (id: Uuid) => rotateKey(services, context, principal, { keyId: publicId('key', id) }, {}, settle);
-    const second = (await rotate(live.id)).fresh;
-    const third = (await rotate(second.id)).fresh;
-    // As it looks to a transaction that began after the end of the second key and before that of the first.
-    await owner.query(`update auth.api_keys set grace_ends_at = now() + case id when $1 then interval '1 minute' else interval '-1 minute' end where id in ($1, $2)`, [live.id, second.id]);
-    expect((await rotate(live.id)).previousId).toBe(third.id);
-  });
+  test(
+    'a rotation that had to wait replaces the newest key, even where one between seems to have ended before the ' +
+      'named one',
+    async () => {
+      const { principal, context } = await openAccount();
+      const { live } = await createKeyPair(services, context, principal, {}, settle);
+      const rotate = (id: Uuid) => rotateKey(services, context, principal, { keyId: publicId('key', id) }, {}, settle);
+      const second = (await rotate(live.id)).fresh;
+      const third = (await rotate(second.id)).fresh;
+      // As it looks to a transaction that began after the end of the second key and before that of the first.
+      await owner.query(
+        `update auth.api_keys set grace_ends_at = now() + case id when $1 then interval '1 minute' else interval '-1 ` +
+          `minute' end where id in ($1, $2)`,
+        [live.id, second.id],
+      );
+      expect((await rotate(live.id)).previousId).toBe(third.id);
+    },
+  );
 });

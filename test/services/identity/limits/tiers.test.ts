@@ -3,8 +3,18 @@ import { nextTier, TIER_TABLES, tierOf } from '../../../../services/identity/lim
 
 // Contract §2 "Agent tiers", both listings.
 test.each([
-  ['three', 0, 'discovery'], ['three', 4, 'discovery'], ['three', 5, 'partner'], ['three', 19, 'partner'], ['three', 20, 'ambassador'], ['three', 1_000, 'ambassador'],
-  ['four', 2, 'discovery'], ['four', 3, 'builder'], ['four', 9, 'builder'], ['four', 10, 'partner'], ['four', 49, 'partner'], ['four', 50, 'enterprise'],
+  ['three', 0, 'discovery'],
+  ['three', 4, 'discovery'],
+  ['three', 5, 'partner'],
+  ['three', 19, 'partner'],
+  ['three', 20, 'ambassador'],
+  ['three', 1_000, 'ambassador'],
+  ['four', 2, 'discovery'],
+  ['four', 3, 'builder'],
+  ['four', 9, 'builder'],
+  ['four', 10, 'partner'],
+  ['four', 49, 'partner'],
+  ['four', 50, 'enterprise'],
 ] as const)('in the table of %s, %i active referrals make the tier %s', (table, active, tier) => {
   expect(tierOf(table, active)).toBe(tier);
 });

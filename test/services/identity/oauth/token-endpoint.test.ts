@@ -17,10 +17,27 @@ beforeEach(async () => {
 });
 
 const exchange = (request: TokenRequest): Promise<TokenResponse> => authority.oauth.tokens.exchange(request, CONTEXT);
-const withSecret = (changes: Partial<TokenRequest> = {}): Promise<TokenResponse> => exchange({ grantType: 'client_credentials', clientId: client.clientId, clientSecret: client.clientSecret, ...changes });
-const refresh = (refreshToken: string, changes: Partial<TokenRequest> = {}): Promise<TokenResponse> => exchange({ grantType: 'refresh_token', clientId: client.clientId, refreshToken, ...changes });
-const redeem = (code: { code: string; codeVerifier: string }, changes: Partial<TokenRequest> = {}): Promise<TokenResponse> =>
-  exchange({ grantType: 'authorization_code', clientId: client.clientId, clientSecret: client.clientSecret, redirectUri: CALLBACK, ...code, ...changes });
+const withSecret = (changes: Partial<TokenRequest> = {}): Promise<TokenResponse> =>
+  exchange({
+    grantType: 'client_credentials',
+    clientId: client.clientId,
+    clientSecret: client.clientSecret,
+    ...changes,
+  });
+const refresh = (refreshToken: string, changes: Partial<TokenRequest> = {}): Promise<TokenResponse> =>
+  exchange({ grantType: 'refresh_token', clientId: client.clientId, refreshToken, ...changes });
+const redeem = (
+  code: { code: string; codeVerifier: string },
+  changes: Partial<TokenRequest> = {},
+): Promise<TokenResponse> =>
+  exchange({
+    grantType: 'authorization_code',
+    clientId: client.clientId,
+    clientSecret: client.clientSecret,
+    redirectUri: CALLBACK,
+    ...code,
+    ...changes,
+  });
 const refused = async (answer: Promise<unknown>): Promise<string> => {
   const error: unknown = await answer.catch((reason: unknown) => reason);
   return error instanceof ProblemError ? `${error.problem.status} ${error.type}` : `no refusal: ${String(error)}`;
@@ -32,7 +49,11 @@ describe('client_credentials', () => {
     expect(tokens).toMatchObject({ expiresInS: 3600, scopes: SCOPES });
     expect(tokens.accessToken).toMatch(/^svc_at_[A-Za-z0-9_-]{43}$/);
     expect(tokens.refreshToken).toMatch(/^svc_rt_[A-Za-z0-9_-]{43}$/);
-    const { rows } = await authority.owner.query(`select use, proof, environment, extract(epoch from expires_at - created_at)::int as lifetime_s from auth.tokens where account_id = $1 order by use`, [client.accountId]);
+    const { rows } = await authority.owner.query(
+      `select use, proof, environment, extract(epoch from expires_at - created_at)::int as lifetime_s from ` +
+        `auth.tokens where account_id = $1 order by use`,
+      [client.accountId],
+    );
     expect(rows).toEqual([
       { use: 'access', proof: 'secret', environment: 'live', lifetime_s: 3600 },
       { use: 'refresh', proof: 'secret', environment: 'live', lifetime_s: 30 * 86_400 },
@@ -41,7 +62,10 @@ describe('client_credentials', () => {
   });
 
   test('gives what is asked for, and nothing that the key lacks', async () => {
-    expect((await withSecret({ scope: ' health:read  attribution:read health:read' })).scopes).toEqual(['attribution:read', 'health:read']);
+    expect((await withSecret({ scope: ' health:read  attribution:read health:read' })).scopes).toEqual([
+      'attribution:read',
+      'health:read',
+    ]);
     expect(await refused(withSecret({ scope: 'attribution:read admin' }))).toBe('400 invalid_scope');
     client = await authority.registerClient({ scopes: ['attribution:read'] });
     expect((await withSecret({ scope: '' })).scopes).toEqual(['attribution:read']);
@@ -77,16 +101,24 @@ describe('client_credentials', () => {
   });
 
   test('a request without a secret is 400', async () => {
-    expect(await refused(exchange({ grantType: 'client_credentials', clientId: client.clientId }))).toBe('400 invalid_request');
+    expect(await refused(exchange({ grantType: 'client_credentials', clientId: client.clientId }))).toBe(
+      '400 invalid_request',
+    );
   });
 
-  test.each(['revoked_at = now()', `expires_at = now() - interval '1 second'`])('a key with %s is refused', async (change) => {
-    await authority.owner.query(`update auth.api_keys set ${change} where account_id = $1`, [client.accountId]);
-    expect(await refused(withSecret())).toBe('401 invalid_client');
-  });
+  test.each(['revoked_at = now()', `expires_at = now() - interval '1 second'`])(
+    'a key with %s is refused',
+    async (change) => {
+      await authority.owner.query(`update auth.api_keys set ${change} where account_id = $1`, [client.accountId]);
+      expect(await refused(withSecret())).toBe('401 invalid_client');
+    },
+  );
 
   test.each(['expires_at', 'grace_ends_at'])('tokens end with their key’s %s at the latest', async (column) => {
-    await authority.owner.query(`update auth.api_keys set ${column} = now() + interval '10 minutes' where account_id = $1`, [client.accountId]);
+    await authority.owner.query(
+      `update auth.api_keys set ${column} = now() + interval '10 minutes' where account_id = $1`,
+      [client.accountId],
+    );
     const { expiresInS } = await withSecret();
     expect(expiresInS).toBeGreaterThan(590);
     expect(expiresInS).toBeLessThanOrEqual(600);
@@ -98,15 +130,28 @@ describe('authorization_code', () => {
     owner = await authority.issueKey('svc_live_sk', ['attribution:read', 'billing:read']);
     const tokens = await redeem(await authority.authorise(client, owner.key, 'attribution:read health:read'));
     expect(tokens.scopes).toEqual(['attribution:read']);
-    const { rows } = await authority.owner.query('select distinct account_id, agent_id, proof, environment, scopes from auth.tokens where agent_id = $1', [client.agentId]);
-    expect(rows).toEqual([{ account_id: owner.accountId, agent_id: client.agentId, proof: 'delegated', environment: 'live', scopes: ['attribution:read'] }]);
+    const { rows } = await authority.owner.query(
+      'select distinct account_id, agent_id, proof, environment, scopes from auth.tokens where agent_id = $1',
+      [client.agentId],
+    );
+    expect(rows).toEqual([
+      {
+        account_id: owner.accountId,
+        agent_id: client.agentId,
+        proof: 'delegated',
+        environment: 'live',
+        scopes: ['attribution:read'],
+      },
+    ]);
     expect(await authority.auditOf(owner.accountId)).toEqual(['auth.token_issued info']);
   });
 
   test('a test key gives tokens of the sandbox', async () => {
     owner = await authority.issueKey('svc_test_sk');
     await redeem(await authority.authorise(client, owner.key));
-    const { rows } = await authority.owner.query('select distinct environment from auth.tokens where account_id = $1', [owner.accountId]);
+    const { rows } = await authority.owner.query('select distinct environment from auth.tokens where account_id = $1', [
+      owner.accountId,
+    ]);
     expect(rows).toEqual([{ environment: 'sandbox' }]);
   });
 
@@ -126,15 +171,24 @@ describe('authorization_code', () => {
   test('another client cannot use the code', async () => {
     const code = await authority.authorise(client, owner.key);
     const other = await authority.registerClient();
-    expect(await refused(redeem(code, { clientId: other.clientId, clientSecret: other.clientSecret }))).toBe('400 invalid_grant');
+    expect(await refused(redeem(code, { clientId: other.clientId, clientSecret: other.clientSecret }))).toBe(
+      '400 invalid_grant',
+    );
   });
 
   test('only a public client needs no secret', async () => {
-    const request = async (): Promise<TokenRequest> => ({ grantType: 'authorization_code', clientId: client.clientId, redirectUri: CALLBACK, ...(await authority.authorise(client, owner.key)) });
+    const request = async (): Promise<TokenRequest> => ({
+      grantType: 'authorization_code',
+      clientId: client.clientId,
+      redirectUri: CALLBACK,
+      ...(await authority.authorise(client, owner.key)),
+    });
     expect(await refused(exchange(await request()))).toBe('400 invalid_request');
     client = await authority.registerClient({ isPublic: true });
     await exchange(await request());
-    expect(await refused(exchange({ ...(await request()), clientSecret: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX' }))).toBe('401 invalid_client');
+    expect(
+      await refused(exchange({ ...(await request()), clientSecret: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX' })),
+    ).toBe('401 invalid_client');
   });
 
   test('a key that is revoked between consent and exchange gives nothing', async () => {
@@ -149,8 +203,13 @@ describe('authorization_code', () => {
     const second = await refresh(first.refreshToken);
     // Even without the verifier: whoever has it again has stolen it.
     expect(await refused(redeem(code, { codeVerifier: 'v'.repeat(43) }))).toBe('400 invalid_grant');
-    expect(await authority.auditOf(owner.accountId)).toEqual(['auth.token_issued info', 'auth.token_refreshed info', 'auth.failed warning authorization_code_reused']);
-    for (const token of [first.accessToken, second.accessToken, second.refreshToken]) expect(await authority.isLive(token)).toBe(false);
+    expect(await authority.auditOf(owner.accountId)).toEqual([
+      'auth.token_issued info',
+      'auth.token_refreshed info',
+      'auth.failed warning authorization_code_reused',
+    ]);
+    for (const token of [first.accessToken, second.accessToken, second.refreshToken])
+      expect(await authority.isLive(token)).toBe(false);
   });
 
   test('of fifty that use one code at once, one gets tokens, and those are revoked by the others', async () => {
@@ -168,7 +227,8 @@ describe('refresh_token', () => {
     const second = await refresh(first.refreshToken);
     expect(second).toMatchObject({ expiresInS: 3600, scopes: ['attribution:read', 'health:read'] });
     expect(await authority.isLive(first.refreshToken)).toBe(false);
-    for (const token of [first.accessToken, second.accessToken, second.refreshToken]) expect(await authority.isLive(token)).toBe(true);
+    for (const token of [first.accessToken, second.accessToken, second.refreshToken])
+      expect(await authority.isLive(token)).toBe(true);
   });
 
   test('narrower scopes hold for the access token alone', async () => {
@@ -187,7 +247,8 @@ describe('refresh_token', () => {
     const third = await refresh(second.refreshToken);
     expect(await refused(refresh(first.refreshToken))).toBe('401 invalid_grant');
     expect((await authority.auditOf(client.accountId)).at(-1)).toBe('auth.failed critical refresh_token_reused');
-    for (const token of [first.accessToken, second.accessToken, third.accessToken, third.refreshToken]) expect(await authority.isLive(token)).toBe(false);
+    for (const token of [first.accessToken, second.accessToken, third.accessToken, third.refreshToken])
+      expect(await authority.isLive(token)).toBe(false);
     expect(await refused(refresh(third.refreshToken))).toBe('401 invalid_grant');
     expect(await authority.isLive(bystander.accessToken)).toBe(true);
   });
@@ -203,7 +264,10 @@ describe('refresh_token', () => {
     const { refreshToken } = await withSecret();
     const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => refresh(refreshToken)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const { rows } = await authority.owner.query('select count(*)::int as n from auth.tokens where account_id = $1 and revoked_at is null', [client.accountId]);
+    const { rows } = await authority.owner.query(
+      'select count(*)::int as n from auth.tokens where account_id = $1 and revoked_at is null',
+      [client.accountId],
+    );
     expect(rows).toEqual([{ n: 0 }]);
   });
 
@@ -214,12 +278,19 @@ describe('refresh_token', () => {
       const third = refresh(second.refreshToken).catch(() => undefined);
       await Promise.all([third, refresh(first.refreshToken).catch(() => undefined)]);
     }
-    const { rows } = await authority.owner.query('select count(*)::int as n from auth.tokens where account_id = $1 and revoked_at is null', [client.accountId]);
+    const { rows } = await authority.owner.query(
+      'select count(*)::int as n from auth.tokens where account_id = $1 and revoked_at is null',
+      [client.accountId],
+    );
     expect(rows).toEqual([{ n: 0 }]);
   });
 
   test.each<[string, () => Promise<Partial<TokenRequest>>, string]>([
-    ['a token of another client', async () => ({ clientId: (await authority.registerClient()).clientId }), '401 invalid_grant'],
+    [
+      'a token of another client',
+      async () => ({ clientId: (await authority.registerClient()).clientId }),
+      '401 invalid_grant',
+    ],
     ['an access token', async () => ({ refreshToken: (await withSecret()).accessToken }), '401 invalid_grant'],
     ['a token that nobody was given', async () => ({ refreshToken: `svc_rt_${'r'.repeat(43)}` }), '401 invalid_grant'],
     ['no token at all', async () => ({ refreshToken: 'r' }), '401 invalid_grant'],
@@ -246,16 +317,23 @@ describe('revocation', () => {
   test('an access token goes alone, a refresh token takes its family with it', async () => {
     const first = await withSecret();
     await authority.oauth.tokens.revoke(first.accessToken, CONTEXT);
-    expect([await authority.isLive(first.accessToken), await authority.isLive(first.refreshToken)]).toEqual([false, true]);
+    expect([await authority.isLive(first.accessToken), await authority.isLive(first.refreshToken)]).toEqual([
+      false,
+      true,
+    ]);
     const second = await refresh(first.refreshToken);
     await authority.oauth.tokens.revoke(second.refreshToken, CONTEXT);
-    expect([await authority.isLive(second.accessToken), await authority.isLive(second.refreshToken)]).toEqual([false, false]);
+    expect([await authority.isLive(second.accessToken), await authority.isLive(second.refreshToken)]).toEqual([
+      false,
+      false,
+    ]);
     expect(await refused(refresh(second.refreshToken))).toBe('401 invalid_grant');
   });
 
   test('tokens that are unknown, over, or no tokens at all are no error', async () => {
     const { refreshToken } = await withSecret();
-    for (const token of [refreshToken, refreshToken, `svc_at_${'a'.repeat(43)}`, 'nonsense']) await authority.oauth.tokens.revoke(token, CONTEXT);
+    for (const token of [refreshToken, refreshToken, `svc_at_${'a'.repeat(43)}`, 'nonsense'])
+      await authority.oauth.tokens.revoke(token, CONTEXT);
   });
 });
 
@@ -264,8 +342,12 @@ describe('by the clock of the database', () => {
 
   test('ten failures in an hour are an attack; a flood of them leaves few entries', async () => {
     await authority.clock.stop();
-    for (let attempt = 0; attempt < 25; attempt += 1) await refused(withSecret({ clientSecret: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX' }));
-    expect(await authority.auditOf(client.accountId)).toEqual(['auth.failed warning invalid_client', 'auth.failed critical invalid_client']);
+    for (let attempt = 0; attempt < 25; attempt += 1)
+      await refused(withSecret({ clientSecret: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX' }));
+    expect(await authority.auditOf(client.accountId)).toEqual([
+      'auth.failed warning invalid_client',
+      'auth.failed critical invalid_client',
+    ]);
   });
 
   test('a code lives for 60 seconds', async () => {
@@ -303,8 +385,14 @@ describe('by the clock of the database', () => {
 test('what has ended long ago is forgotten, its descendants are not', async () => {
   const first = await withSecret();
   const second = await refresh(first.refreshToken);
-  await authority.owner.query(`update auth.tokens set expires_at = now() - interval '25 hours' where account_id = $1 and (use = 'access' or used_at is not null)`, [client.accountId]);
+  await authority.owner.query(
+    `update auth.tokens set expires_at = now() - interval '25 hours' where account_id = $1 and (use = 'access' or ` +
+      `used_at is not null)`,
+    [client.accountId],
+  );
   await authority.owner.query('select auth.forget_old_grants()');
-  expect(await authority.owner.query('select use from auth.tokens where account_id = $1', [client.accountId])).toMatchObject({ rows: [{ use: 'refresh' }] });
+  expect(
+    await authority.owner.query('select use from auth.tokens where account_id = $1', [client.accountId]),
+  ).toMatchObject({ rows: [{ use: 'refresh' }] });
   await refresh(second.refreshToken);
 });

@@ -32,8 +32,14 @@ class Model {
   readonly tokens: Token[] = [];
   readonly codes: Code[] = [];
 
-  grant(pair: { readonly accessToken: string; readonly refreshToken: string }, family: Family = { tokens: [] }): Family {
-    for (const [use, text] of [['access', pair.accessToken], ['refresh', pair.refreshToken]] as const) {
+  grant(
+    pair: { readonly accessToken: string; readonly refreshToken: string },
+    family: Family = { tokens: [] },
+  ): Family {
+    for (const [use, text] of [
+      ['access', pair.accessToken],
+      ['refresh', pair.refreshToken],
+    ] as const) {
       const token: Token = { text, use, family, state: 'live' };
       family.tokens.push(token);
       this.tokens.push(token);
@@ -64,7 +70,18 @@ async function take(step: Step, model: Model): Promise<void> {
     case 'redeem': {
       const code = pick(model.codes, step);
       if (code === undefined) return;
-      const pair = await succeeds(tokens.exchange({ grantType: 'authorization_code', ...identified, redirectUri: CALLBACK, code: code.code, codeVerifier: code.codeVerifier }, CONTEXT));
+      const pair = await succeeds(
+        tokens.exchange(
+          {
+            grantType: 'authorization_code',
+            ...identified,
+            redirectUri: CALLBACK,
+            code: code.code,
+            codeVerifier: code.codeVerifier,
+          },
+          CONTEXT,
+        ),
+      );
       expect(pair !== null).toBe(code.family === null);
       if (code.family !== null) model.end(code.family.tokens);
       else code.family = model.grant(pair!);
@@ -73,7 +90,9 @@ async function take(step: Step, model: Model): Promise<void> {
     case 'refresh': {
       const token = pick(model.tokens, step);
       if (token === undefined) return;
-      const pair = await succeeds(tokens.exchange({ grantType: 'refresh_token', clientId: client.clientId, refreshToken: token.text }, CONTEXT));
+      const pair = await succeeds(
+        tokens.exchange({ grantType: 'refresh_token', clientId: client.clientId, refreshToken: token.text }, CONTEXT),
+      );
       expect(pair !== null).toBe(token.use === 'refresh' && token.state === 'live');
       if (token.state === 'used') model.end(token.family.tokens);
       if (pair === null) return;
@@ -91,13 +110,26 @@ async function take(step: Step, model: Model): Promise<void> {
 }
 
 test('whatever is issued, redeemed, refreshed, reused and revoked, exactly the tokens of the model work', async () => {
-  const does = fc.constantFrom<Step['does']>('issue', 'authorise', 'redeem', 'redeem', 'refresh', 'refresh', 'refresh', 'revoke');
+  const does = fc.constantFrom<Step['does']>(
+    'issue',
+    'authorise',
+    'redeem',
+    'redeem',
+    'refresh',
+    'refresh',
+    'refresh',
+    'revoke',
+  );
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.record({ does, pick: fc.nat(40) }), { minLength: 4, maxLength: 24 }), async (steps) => {
-      const model = new Model();
-      for (const step of steps) await take(step, model);
-      for (const { text, use, state } of model.tokens) expect({ use, isLive: await authority.isLive(text) }).toEqual({ use, isLive: state === 'live' });
-    }),
+    fc.asyncProperty(
+      fc.array(fc.record({ does, pick: fc.nat(40) }), { minLength: 4, maxLength: 24 }),
+      async (steps) => {
+        const model = new Model();
+        for (const step of steps) await take(step, model);
+        for (const { text, use, state } of model.tokens)
+          expect({ use, isLive: await authority.isLive(text) }).toEqual({ use, isLive: state === 'live' });
+      },
+    ),
     { numRuns: 60 },
   );
 }, 120_000);

@@ -47,7 +47,11 @@ export interface Registry {
   readonly owner: Pool;
   register(referrer?: Registered): Promise<Registered>;
   /** An analysis that has ended, as it is recorded. */
-  analysis(by: Registered, deltaRCents: number, more?: { readonly environment?: 'sandbox'; readonly inputDigest?: string; readonly id?: Uuid }): RecordedEvent;
+  analysis(
+    by: Registered,
+    deltaRCents: number,
+    more?: { readonly environment?: 'sandbox'; readonly inputDigest?: string; readonly id?: Uuid },
+  ): RecordedEvent;
   /** What relaying the event does, in one transaction. */
   consume(event: RecordedEvent, table?: TierTable): Promise<void>;
   standing(of: Registered): Promise<Standing>;
@@ -56,36 +60,81 @@ export interface Registry {
 
 export async function openRegistry(): Promise<Registry> {
   const { ownerUrl, applicationUrl, drop } = await createTestDatabase(REGISTRY_OWNERS);
-  const database = await openDatabase({ url: applicationUrl, entities: [Agent], applicationName: 'test', poolMax: 16, logger, timeoutMs: 20_000 });
+  const database = await openDatabase({
+    url: applicationUrl,
+    entities: [Agent],
+    applicationName: 'test',
+    poolMax: 16,
+    logger,
+    timeoutMs: 20_000,
+  });
   const pubSub = await createPubSub({ url: applicationUrl, database, logger });
   const owner = new Pool({ connectionString: ownerUrl, max: 4 });
   // Dropping the database ends what is left of it.
   owner.on('error', () => undefined);
   const outgoing = createCaller({ allowPrivate: false, timeoutMs: 1_000, maxResponseBytes: 1 });
-  const services = { database, keys: new KeyStore(database, randomBytes(32)), outgoing, endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-for-tests-that-nobody-else-uses')), clock: () => new Date() };
+  const services = {
+    database,
+    keys: new KeyStore(database, randomBytes(32)),
+    outgoing,
+    endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-for-tests-that-nobody-else-uses')),
+    clock: () => new Date(),
+  };
   return {
     database,
     pubSub,
     ownerUrl,
     owner,
     async register(referrer) {
-      const { agent } = await registerAgent(services, { requestId: newRequestId(), principal: null, apiVersion: '2026-02-01' }, { name: 'test-agent', operatorId: randomUUID(), referralCode: referrer?.code }, async () => undefined);
+      const { agent } = await registerAgent(
+        services,
+        { requestId: newRequestId(), principal: null, apiVersion: '2026-02-01' },
+        { name: 'test-agent', operatorId: randomUUID(), referralCode: referrer?.code },
+        async () => undefined,
+      );
       return { agentId: agent.id, accountId: agent.accountId, code: agent.referralCode };
     },
     analysis({ accountId, agentId }, deltaRCents, { environment, inputDigest, id = newUuid() } = {}) {
       const subject = publicId('attr', id);
-      const data = { ...EVENT_CATALOGUE['attribution.completed'].example, id: subject, agent_id: publicId('agent', agentId), delta_r_cents: deltaRCents, input_digest: inputDigest ?? `sha256:${randomBytes(32).toString('hex')}` };
-      return { eventId: newUuid(), accountId, environment: environment ?? 'live', type: 'attribution.completed', subject, sequence: 1, position: 1, data, occurredAt: new Date(), workspaceId: null };
+      const data = {
+        ...EVENT_CATALOGUE['attribution.completed'].example,
+        id: subject,
+        agent_id: publicId('agent', agentId),
+        delta_r_cents: deltaRCents,
+        input_digest: inputDigest ?? `sha256:${randomBytes(32).toString('hex')}`,
+      };
+      return {
+        eventId: newUuid(),
+        accountId,
+        environment: environment ?? 'live',
+        type: 'attribution.completed',
+        subject,
+        sequence: 1,
+        position: 1,
+        data,
+        occurredAt: new Date(),
+        workspaceId: null,
+      };
     },
-    consume: (event, tierTable = 'three') => database.asTenant(wholeAccount(event), (em) => accrueReferrals({ pubSub, tierTable })(em, event)),
+    consume: (event, tierTable = 'three') =>
+      database.asTenant(wholeAccount(event), (em) => accrueReferrals({ pubSub, tierTable })(em, event)),
     async standing({ agentId, accountId }) {
       const { rows } = await owner.query<{ tier: Tier; accountTier: Tier; active: number }>(
-        `select agent.tier, account.tier as "accountTier", (select count(*)::int from agents.referrals where referrer_id = agent.id and chain_depth = 1 and status = 'active') as active
+        `select agent.tier, account.tier as "accountTier", (select count(*)::int from agents.referrals
+          where referrer_id = agent.id and chain_depth = 1 and status = 'active') as active
          from agents.agents agent join auth.accounts account using (account_id) where agent.id = $1`,
         [agentId],
       );
-      const told = await owner.query<{ data: Readonly<Record<string, string & number>> }>(`select data from events.outbox where account_id = $1 and type = 'agent.tier_changed' order by position`, [accountId]);
-      return { ...rows[0]!, changes: told.rows.map(({ data }) => [data['previous_tier']!, data['tier']!, data['active_referrals']!] as const) };
+      const told = await owner.query<{ data: Readonly<Record<string, string & number>> }>(
+        `select data from events.outbox where account_id = $1 and type = 'agent.tier_changed' order by position`,
+        [accountId],
+      );
+      return {
+        ...rows[0]!,
+        changes: told.rows.map(
+          ({ data }) => [data['previous_tier']!, data['tier']!, data['active_referrals']!] as const,
+        ),
+      };
     },
     async close() {
       await owner.end();

@@ -5,7 +5,9 @@ import type { IntegerColumn, TextColumn, TextListColumn } from './block-columns.
 import { DecimalReader } from './decimals.ts';
 import { OFFSET_OUT_OF_RANGE, readTime } from './times.ts';
 
-/** Reads one cell of a row: the bytes `data[start .. end)`, which stay as they are until the row is taken or refused. */
+/**
+ * Reads one cell of a row: the bytes `data[start .. end)`, which stay as they are until the row is taken or refused.
+ */
 export interface Cell {
   /** @returns what is wrong with it, null when it can be used */
   read(data: Uint8Array, start: number, end: number): RejectCode | null;
@@ -20,14 +22,18 @@ const NON_ASCII = 0x80;
 const CURRENCY_CODE = /^[A-Z]{3}$/;
 const NOTHING = new Uint8Array(0);
 
-/** What no name may hold: bytes that are no UTF-8, NUL (PostgreSQL, which keeps the results, has no text with it), and C0 controls other than tab and line ends. */
+/**
+ * What no name may hold: bytes that are no UTF-8, NUL (PostgreSQL, which keeps the results, has no text with it), and
+ * C0 controls other than tab and line ends.
+ */
 function characterFault(data: Uint8Array, start: number, end: number): RejectCode | null {
   let all = 0;
   let control: RejectCode | null = null;
   for (let at = start; at < end; at += 1) {
     const byte = data[at]!;
     all |= byte;
-    if (byte < SPACE && byte !== TAB && byte !== LF && byte !== CR && control !== 'nul_character') control = byte === 0 ? 'nul_character' : 'control_character';
+    if (byte < SPACE && byte !== TAB && byte !== LF && byte !== CR && control !== 'nul_character')
+      control = byte === 0 ? 'nul_character' : 'control_character';
   }
   if (all >= NON_ASCII && !isUtf8(data.subarray(start, end))) return 'invalid_encoding';
   return control;
@@ -146,7 +152,8 @@ export class FlagCell implements Cell {
       this.value = this.#whenEmpty;
       return null;
     }
-    const text = end - start > LONGEST_FLAG ? undefined : String.fromCharCode(...data.subarray(start, end)).toLowerCase();
+    const text =
+      end - start > LONGEST_FLAG ? undefined : String.fromCharCode(...data.subarray(start, end)).toLowerCase();
     if (text === undefined || (!SET.has(text) && !UNSET.has(text))) return 'unparseable_flag';
     this.value = SET.has(text) ? 1 : 0;
     return null;
@@ -180,7 +187,8 @@ export class CurrencyCell implements Cell {
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
     if (start === end) return null;
     const code = end - start > 16 ? '' : Buffer.from(data.subarray(start, end)).toString('latin1').trim().toUpperCase();
-    if (this.currency === null && (this.settled === null || this.settled === code) && CURRENCY_CODE.test(code)) this.currency = code;
+    if (this.currency === null && (this.settled === null || this.settled === code) && CURRENCY_CODE.test(code))
+      this.currency = code;
     return code === this.currency ? null : 'wrong_currency';
   }
 }
@@ -194,7 +202,7 @@ export class PathCell implements Cell {
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
     this.#data = data;
     this.#steps = 0;
-    for (let at = start; at <= end; ) {
+    for (let at = start; at <= end;) {
       let stepEnd = at;
       while (stepEnd < end && data[stepEnd] !== GREATER) stepEnd += 1;
       const next = stepEnd + 1;

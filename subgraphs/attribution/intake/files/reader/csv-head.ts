@@ -19,8 +19,10 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Reads the header and leaves the window behind it. The delimiter is the one that splits the header into the most columns.
- * @throws RefusedFileError, codes `empty_file`, `unsupported_encoding`, `unsupported_line_ends`, `too_many_columns`, `unreadable_header`
+ * Reads the header and leaves the window behind it. The delimiter is the one that splits the header into the most
+ * columns.
+ * @throws RefusedFileError, codes `empty_file`, `unsupported_encoding`, `unsupported_line_ends`, `too_many_columns`,
+ * `unreadable_header`
  */
 export async function readCsvHead(window: Window, wanted: Delimiter | 'auto'): Promise<CsvHead> {
   if (!window.isFull) await window.fill();
@@ -34,9 +36,13 @@ export async function readCsvHead(window: Window, wanted: Delimiter | 'auto'): P
   refuseOtherText(window.data.subarray(window.position, window.end));
 
   const delimiters = wanted === 'auto' ? DELIMITERS : [wanted];
-  const [best] = delimiters.map((delimiter) => headerWith(window, delimiter)).toSorted((a, b) => b.names.length - a.names.length);
-  if (best === undefined || best.names.length === 0) throw invalidFile('unreadable_header', 'The first line of the file cannot be read as a header');
-  if (best.names.length > MAX_COLUMNS) throw invalidFile('too_many_columns', `The header has more than the ${MAX_COLUMNS} columns that are allowed`);
+  const [best] = delimiters
+    .map((delimiter) => headerWith(window, delimiter))
+    .toSorted((a, b) => b.names.length - a.names.length);
+  if (best === undefined || best.names.length === 0)
+    throw invalidFile('unreadable_header', 'The first line of the file cannot be read as a header');
+  if (best.names.length > MAX_COLUMNS)
+    throw invalidFile('too_many_columns', `The header has more than the ${MAX_COLUMNS} columns that are allowed`);
   window.position = best.end;
   return { names: best.names, delimiter: best.delimiter, firstLine: 1 + blankLines + best.lines };
 }
@@ -56,19 +62,27 @@ async function skipBlankLines(window: Window): Promise<number> {
 
 function refuseOtherText(rest: Buffer): void {
   const lineEnd = rest.indexOf(LF);
-  if (lineEnd < 0 && rest.includes(CR)) throw invalidFile('unsupported_line_ends', 'The lines of the file end in CR alone; save it with LF or CRLF');
+  if (lineEnd < 0 && rest.includes(CR))
+    throw invalidFile('unsupported_line_ends', 'The lines of the file end in CR alone; save it with LF or CRLF');
   if (rest.subarray(0, lineEnd < 0 ? rest.length : lineEnd).includes(0)) {
-    throw invalidFile('unsupported_encoding', 'The first line of the file holds NUL bytes, as UTF-16 does; save it as UTF-8');
+    throw invalidFile(
+      'unsupported_encoding',
+      'The first line of the file holds NUL bytes, as UTF-16 does; save it as UTF-8',
+    );
   }
 }
 
-function headerWith(window: Window, delimiter: Delimiter): { delimiter: Delimiter; names: string[]; end: number; lines: number } {
+function headerWith(
+  window: Window,
+  delimiter: Delimiter,
+): { delimiter: Delimiter; names: string[]; end: number; lines: number } {
   const scanner = new CsvScanner(delimiter);
   // Scanning takes doubled quotes out of the text: the next delimiter must find it as it was.
   const data = Buffer.from(window.data.subarray(0, window.end + 1));
   scanner.position = window.position;
   const found = scanner.next(data, window.end, window.isLast);
   const { starts, ends, count } = scanner.cells;
-  const names = found === 'row' ? Array.from({ length: count }, (_, cell) => data.toString('utf8', starts[cell], ends[cell])) : [];
+  const names =
+    found === 'row' ? Array.from({ length: count }, (_, cell) => data.toString('utf8', starts[cell], ends[cell])) : [];
   return { delimiter, names, end: scanner.position, lines: scanner.lines };
 }

@@ -5,7 +5,10 @@ import type { RecordReader, RowCells, RowSink } from './record-reader.ts';
 import { Window } from './window.ts';
 
 /** @throws RefusedFileError when the file has no header that could be read */
-export async function openCsv(content: AsyncIterable<Uint8Array>, delimiter: Delimiter | 'auto'): Promise<RecordReader> {
+export async function openCsv(
+  content: AsyncIterable<Uint8Array>,
+  delimiter: Delimiter | 'auto',
+): Promise<RecordReader> {
   const window = new Window(content, MAX_ROW_BYTES);
   return new CsvRecords(window, await readCsvHead(window, delimiter));
 }

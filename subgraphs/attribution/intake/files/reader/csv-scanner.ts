@@ -7,14 +7,17 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** How far ahead of itself the scanner may look for closing quotes, in all: what it reads twice it has earned by reading on. */
+/**
+ * How far ahead of itself the scanner may look for closing quotes, in all: what it reads twice it has earned by reading
+ * on.
+ */
 const LOOK_AHEAD_BYTES = 4 * MAX_ROW_BYTES;
 
 /**
- * Finds the rows of CSV in a buffer, and the cells of each: RFC 4180, with blanks around quotes and quotes inside bare cells
- * let pass. A quote that never closes costs its own line only. Looking for the close of one takes up to a mebibyte, and
- * the lines under way are then read again; a scanner that does so often looks less far, so that no file is read more
- * than three times over.
+ * Finds the rows of CSV in a buffer, and the cells of each: RFC 4180, with blanks around quotes and quotes inside bare
+ * cells let pass. A quote that never closes costs its own line only. Looking for the close of one takes up to a
+ * mebibyte, and the lines under way are then read again; a scanner that does so often looks less far, so that no file
+ * is read more than three times over.
  */
 export class CsvScanner {
   /** Of the row just found. */
@@ -34,8 +37,8 @@ export class CsvScanner {
   }
 
   /**
-   * Reads the row at {@link position}. Unless `isLast`, a mebibyte at least stands in front of it; `data[end]` is a line
-   * end that is not of the data, so that nothing runs past it.
+   * Reads the row at {@link position}. Unless `isLast`, a mebibyte at least stands in front of it; `data[end]` is a
+   * line end that is not of the data, so that nothing runs past it.
    * @param isLast nothing follows: what stands at the end is a row too
    * @returns `long` when the row does not end within a mebibyte: the caller leaves out its line
    */

@@ -61,7 +61,10 @@ export class DecimalReader {
     const significant = integer! + fraction;
     if (significant.length > 4 * MAX_EXPONENT) return 'not_a_number';
     const point = integer!.length + exponent;
-    const moved = point <= 0 ? `.${'0'.repeat(-point)}${significant}` : `${significant.slice(0, point).padEnd(point, '0')}.${significant.slice(point)}`;
+    const moved =
+      point <= 0
+        ? `.${'0'.repeat(-point)}${significant}`
+        : `${significant.slice(0, point).padEnd(point, '0')}.${significant.slice(point)}`;
     const plain = Buffer.from(sign + moved);
     return this.read(plain, 0, plain.length);
   }

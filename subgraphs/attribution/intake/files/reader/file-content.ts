@@ -34,7 +34,12 @@ export class FileContent implements AsyncIterable<Uint8Array> {
     this.#maxUnfolded = maxUnfolded;
   }
 
-  static async open(path: string, encoding: ContentEncoding, maxBytes: number, limits: ReadingLimits): Promise<FileContent> {
+  static async open(
+    path: string,
+    encoding: ContentEncoding,
+    maxBytes: number,
+    limits: ReadingLimits,
+  ): Promise<FileContent> {
     const file = await open(path);
     try {
       const [{ size }, head] = await Promise.all([file.stat(), file.read(Buffer.alloc(2), 0, 2, 0)]);
@@ -66,9 +71,17 @@ export class FileContent implements AsyncIterable<Uint8Array> {
       for await (const piece of this) void piece;
       return this.#path;
     }
-    await piped(Readable.from(this.#within(room), { objectMode: false }), createWriteStream(unpackedPath, { flags: 'wx', mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
+    await piped(
+      Readable.from(this.#within(room), { objectMode: false }),
+      createWriteStream(unpackedPath, { flags: 'wx', mode: 0o600 }),
+    ).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error;
-      throw new RefusedFileError({ type: 'service_unavailable', message: 'The disk of the service has no room to unpack this file now. Send it uncompressed, or try again later.', code: 'disk_full' });
+      throw new RefusedFileError({
+        type: 'service_unavailable',
+        message:
+          'The disk of the service has no room to unpack this file now. Send it uncompressed, or try again later.',
+        code: 'disk_full',
+      });
     });
     return unpackedPath;
   }
@@ -86,7 +99,8 @@ export class FileContent implements AsyncIterable<Uint8Array> {
     for await (const piece of this.#isGzip ? gunzipped(file) : (file as AsyncIterable<Uint8Array>)) {
       this.#bytes += piece.length;
       if (this.#bytes > this.#maxBytes) throw tooLarge(this.#maxBytes);
-      if (this.#bytes > this.#maxUnfolded) throw limitExceeded('its compressed content unfolds too far', `${this.#maxUnfolded} bytes`);
+      if (this.#bytes > this.#maxUnfolded)
+        throw limitExceeded('its compressed content unfolds too far', `${this.#maxUnfolded} bytes`);
       this.#hash.update(piece);
       yield piece;
     }
@@ -94,7 +108,10 @@ export class FileContent implements AsyncIterable<Uint8Array> {
 }
 
 const tooLarge = (maxBytes: number): RefusedFileError =>
-  new RefusedFileError({ type: 'payload_too_large', message: `The content is larger than ${maxBytes} bytes. Send it in several uploads.` });
+  new RefusedFileError({
+    type: 'payload_too_large',
+    message: `The content is larger than ${maxBytes} bytes. Send it in several uploads.`,
+  });
 
 async function* gunzipped(file: NodeJS.ReadableStream): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
@@ -105,6 +122,9 @@ async function* gunzipped(file: NodeJS.ReadableStream): AsyncGenerator<Uint8Arra
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw error;
-    throw invalidFile('corrupt_gzip', 'The content is not valid gzip, or it ends too early. Compress it again, or send it uncompressed.');
+    throw invalidFile(
+      'corrupt_gzip',
+      'The content is not valid gzip, or it ends too early. Compress it again, or send it uncompressed.',
+    );
   }
 }

@@ -24,27 +24,40 @@ export async function openJsonLines(content: AsyncIterable<Uint8Array>): Promise
   if (window.data.toString('utf8', 0, 3).startsWith(BOM)) window.position = 3;
   const sample = window.data.toString('utf8', window.position, Math.min(window.end, SAMPLE_BYTES));
   if (sample.trim() === '' && window.isLast) throw invalidFile('empty_file', 'The file is empty');
-  const objects = sample.split('\n', SAMPLE_LINES).map(parsedObject).filter((value) => value !== undefined);
+  const objects = sample
+    .split('\n', SAMPLE_LINES)
+    .map(parsedObject)
+    .filter((value) => value !== undefined);
   const header = headerOf(objects);
-  if (header.length === 0) throw invalidFile('unreadable_header', 'No line of the beginning of the file is a JSON object with columns');
+  if (header.length === 0)
+    throw invalidFile('unreadable_header', 'No line of the beginning of the file is a JSON object with columns');
   return new JsonLines(window, header);
 }
 
 /**
  * A JSON array of at most 1000 rows; a row's line is its place in the array.
- * @throws RefusedFileError `invalid_request` when it is no JSON, `validation_error` (`invalid_rows`, `unreadable_header`), `payload_too_large`
+ * @throws RefusedFileError `invalid_request` when it is no JSON, `validation_error` (`invalid_rows`,
+ * `unreadable_header`), `payload_too_large`
  */
 export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise<RecordReader> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of content) {
     bytes += piece.length;
-    if (bytes > MAX_ARRAY_BYTES) throw new RefusedFileError({ type: 'payload_too_large', message: 'A JSON array of rows may have at most 25 MiB; send NDJSON or CSV instead' });
+    if (bytes > MAX_ARRAY_BYTES)
+      throw new RefusedFileError({
+        type: 'payload_too_large',
+        message: 'A JSON array of rows may have at most 25 MiB; send NDJSON or CSV instead',
+      });
     pieces.push(piece);
   }
   const rows = parsedArray(Buffer.concat(pieces).toString());
   if (rows === undefined || rows.length === 0 || rows.length > MAX_ARRAY_ROWS) {
-    throw invalidFile('invalid_rows', `The body must be an array of 1 to ${MAX_ARRAY_ROWS} rows; send more of them as NDJSON or CSV`, { param: '' });
+    throw invalidFile(
+      'invalid_rows',
+      `The body must be an array of 1 to ${MAX_ARRAY_ROWS} rows; send more of them as NDJSON or CSV`,
+      { param: '' },
+    );
   }
   const objects = rows.map(objectOf);
   const header = headerOf(objects.filter((row) => row !== undefined));
@@ -75,7 +88,7 @@ class JsonLines implements RecordReader {
   async read(used: ReadonlySet<number>, sink: RowSink): Promise<void> {
     const window = this.#window;
     const cells = new JsonCells(this.header, used);
-    for (let line = 1; ; ) {
+    for (let line = 1; ;) {
       if (!window.isFull) {
         await window.fill();
         sink.pause();
@@ -136,10 +149,14 @@ class JsonCells {
 /** Undefined for an object or a list, which is no text. */
 function textOf(value: unknown): string | undefined {
   switch (typeof value) {
-    case 'string': return value;
-    case 'number': return String(value);
-    case 'boolean': return value ? '1' : '0';
-    default: return value === null || value === undefined ? '' : undefined;
+    case 'string':
+      return value;
+    case 'number':
+      return String(value);
+    case 'boolean':
+      return value ? '1' : '0';
+    default:
+      return value === null || value === undefined ? '' : undefined;
   }
 }
 
@@ -147,7 +164,8 @@ function headerOf(objects: readonly JsonObject[]): string[] {
   const names = new Set<string>();
   for (const object of objects) {
     for (const key of Object.keys(object)) names.add(key);
-    if (names.size > MAX_COLUMNS) throw invalidFile('too_many_columns', `The rows have more than the ${MAX_COLUMNS} columns that are allowed`);
+    if (names.size > MAX_COLUMNS)
+      throw invalidFile('too_many_columns', `The rows have more than the ${MAX_COLUMNS} columns that are allowed`);
   }
   return [...names];
 }
@@ -179,7 +197,9 @@ function parsedExactly(text: string): unknown {
 /** The third argument is of ECMA-262's JSON.parse with source text access. */
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
-  return typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source) ? source : value;
+  return typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    ? source
+    : value;
 }
 
 const objectOf = (value: unknown): JsonObject | undefined =>

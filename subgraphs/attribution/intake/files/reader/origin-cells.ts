@@ -4,8 +4,8 @@ import type { TextColumn } from './block-columns.ts';
 import type { Cell } from './cells.ts';
 
 /*
- * Cells that say where a touch came from, beside its channel. None of them refuses a row: files had such columns before anybody
- * read them, with whatever in them.
+ * Cells that say where a touch came from, beside its channel. None of them refuses a row: files had such columns before
+ * anybody read them, with whatever in them.
  */
 
 const NOTHING = Buffer.alloc(0);
@@ -21,7 +21,10 @@ export class ReferrerCell implements Cell {
   }
 
   read(data: Uint8Array, start: number, end: number): null {
-    this.#host = start === end ? NOTHING : Buffer.from(referrerHost(Buffer.from(data.subarray(start, Math.min(end, start + READ_BYTES))).toString()));
+    this.#host =
+      start === end
+        ? NOTHING
+        : Buffer.from(referrerHost(Buffer.from(data.subarray(start, Math.min(end, start + READ_BYTES))).toString()));
     return null;
   }
 
@@ -33,7 +36,10 @@ export class ReferrerCell implements Cell {
 const KINDS: ReadonlyMap<string, Buffer> = new Map(CLICK_KINDS.map((kind) => [kind, Buffer.from(kind)]));
 const LONGEST_KIND = Math.max(...CLICK_KINDS.map(({ length }) => length));
 
-/** The kind of a click id, of a column of kinds or of the first column called as a kind that has an id. Ids themselves are not kept. */
+/**
+ * The kind of a click id, of a column of kinds or of the first column called as a kind that has an id. Ids themselves
+ * are not kept.
+ */
 export class ClickCells {
   #named: Buffer = NOTHING;
   readonly #present = new Set<string>();
@@ -59,7 +65,8 @@ export class ClickCells {
   }
 
   #readKind(data: Uint8Array, start: number, end: number): null {
-    const text = end - start > LONGEST_KIND ? '' : Buffer.from(data.subarray(start, end)).toString('latin1').trim().toLowerCase();
+    const text =
+      end - start > LONGEST_KIND ? '' : Buffer.from(data.subarray(start, end)).toString('latin1').trim().toLowerCase();
     this.#named = KINDS.get(text) ?? NOTHING;
     return null;
   }

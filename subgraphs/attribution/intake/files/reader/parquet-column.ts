@@ -1,5 +1,13 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import type { ColumnMetaData, Compressors, DecodedArray, PageHeader, ParquetParsers, RowGroup, SchemaTree } from 'hyparquet';
+import type {
+  ColumnMetaData,
+  Compressors,
+  DecodedArray,
+  PageHeader,
+  ParquetParsers,
+  RowGroup,
+  SchemaTree,
+} from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
 import { convert } from 'hyparquet/src/convert.js';
@@ -25,7 +33,10 @@ const PAGE_COMPRESSORS: Compressors = {
   ZSTD: (page, bytes) => zstdDecompressSync(page, { maxOutputLength: Math.max(1, bytes) }),
 };
 
-/** Thirteen digits are read as what they are, and made in a fifth of the time of a date; other times are shown as one says them. */
+/**
+ * Thirteen digits are read as what they are, and made in a fifth of the time of a date; other times are shown as one
+ * says them.
+ */
 function timeText(ms: number): string {
   if (ms >= 1e12 && ms < 2e12) return String(ms);
   const date = new Date(ms);
@@ -60,14 +71,18 @@ export class ParquetColumn {
 
   /** @throws RefusedFileError `unreadable_parquet` */
   constructor(file: RandomAccessFile, leaf: SchemaTree, root: SchemaTree, group: RowGroup, limits: ReadingLimits) {
-    const metadata = group.columns.find((chunk) => chunk.meta_data?.path_in_schema.length === 1 && chunk.meta_data.path_in_schema[0] === leaf.element.name)?.meta_data;
+    const metadata = group.columns.find(
+      (chunk) =>
+        chunk.meta_data?.path_in_schema.length === 1 && chunk.meta_data.path_in_schema[0] === leaf.element.name,
+    )?.meta_data;
     if (metadata === undefined) throw unreadableParquet();
     this.#file = file;
     this.#limits = limits;
     this.#rowsLeft = Number(group.num_rows);
     this.#position = startOf(metadata);
     this.#end = Math.min(file.bytes, this.#position + Number(metadata.total_compressed_size));
-    this.#scale = leaf.element.converted_type === 'DECIMAL' ? Math.min(100, Math.max(0, leaf.element.scale ?? 0)) : undefined;
+    this.#scale =
+      leaf.element.converted_type === 'DECIMAL' ? Math.min(100, Math.max(0, leaf.element.scale ?? 0)) : undefined;
     this.#decoder = {
       pathInSchema: metadata.path_in_schema,
       type: metadata.type,
@@ -99,11 +114,16 @@ export class ParquetColumn {
 
   #textOf(value: unknown): string {
     switch (typeof value) {
-      case 'string': return value;
-      case 'number': return this.#scale === undefined ? String(value) : value.toFixed(this.#scale);
-      case 'bigint': return value.toString();
-      case 'boolean': return value ? '1' : '0';
-      default: throw unreadableParquet();
+      case 'string':
+        return value;
+      case 'number':
+        return this.#scale === undefined ? String(value) : value.toFixed(this.#scale);
+      case 'bigint':
+        return value.toString();
+      case 'boolean':
+        return value ? '1' : '0';
+      default:
+        throw unreadableParquet();
     }
   }
 
@@ -112,16 +132,21 @@ export class ParquetColumn {
     const header = this.#readHeader();
     const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header;
     const { parquetPageBytes } = this.#limits;
-    if (Math.max(packed, unpacked) > parquetPageBytes) throw limitExceeded('a page of the file is too large', `${parquetPageBytes} bytes`);
+    if (Math.max(packed, unpacked) > parquetPageBytes)
+      throw limitExceeded('a page of the file is too large', `${parquetPageBytes} bytes`);
     if (!(packed >= 0 && unpacked >= 0 && packed <= this.#end - this.#position)) throw unreadableParquet();
     const values = valuesOf(header);
-    if (!(values.count >= 0) || (header.type !== 'DICTIONARY_PAGE' && values.count > this.#rowsLeft)) throw unreadableParquet();
+    if (!(values.count >= 0) || (header.type !== 'DICTIONARY_PAGE' && values.count > this.#rowsLeft))
+      throw unreadableParquet();
     if (values.isIndexed && this.#dictionary === undefined) throw unreadableParquet();
     const content = this.#file.read(this.#position, packed);
     this.#position += packed;
     const reader = { view: new DataView(content.buffer), offset: 0 };
     if (header.type === 'DICTIONARY_PAGE') {
-      this.#dictionary = convert(readPage(reader, header, this.#decoder, undefined, undefined, 0).data ?? [], this.#decoder);
+      this.#dictionary = convert(
+        readPage(reader, header, this.#decoder, undefined, undefined, 0).data ?? [],
+        this.#decoder,
+      );
       return;
     }
     if (header.type !== 'DATA_PAGE' && header.type !== 'DATA_PAGE_V2') return;
@@ -154,7 +179,12 @@ function startOf({ dictionary_page_offset: dictionary, data_page_offset: data }:
 }
 
 /** How many values a page says it has, and whether they are places in the dictionary. */
-function valuesOf({ type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary }: PageHeader): { count: number; isIndexed: boolean } {
+function valuesOf({
+  type,
+  data_page_header: v1,
+  data_page_header_v2: v2,
+  dictionary_page_header: dictionary,
+}: PageHeader): { count: number; isIndexed: boolean } {
   if (type === 'DICTIONARY_PAGE') return { count: dictionary?.num_values ?? -1, isIndexed: false };
   const page = type === 'DATA_PAGE' ? v1 : type === 'DATA_PAGE_V2' ? v2 : { num_values: 0, encoding: 'PLAIN' };
   return { count: page?.num_values ?? -1, isIndexed: page?.encoding.endsWith('_DICTIONARY') ?? false };

@@ -21,7 +21,8 @@ export async function openParquet(path: string, limits: ReadingLimits): Promise<
   try {
     const metadata = await readable(() => footerOf(file));
     const root = await readable(() => parquetSchema(metadata));
-    if (root.children.length > MAX_COLUMNS) throw invalidFile('too_many_columns', `The file has more than the ${MAX_COLUMNS} columns that are allowed`);
+    if (root.children.length > MAX_COLUMNS)
+      throw invalidFile('too_many_columns', `The file has more than the ${MAX_COLUMNS} columns that are allowed`);
     refuseManyRows(metadata, file.bytes, limits);
     const leaves = root.children.filter(isPlain);
     const header = leaves.map(({ element }): unknown => element.name);
@@ -79,12 +80,14 @@ function footerOf(file: RandomAccessFile): Promise<FileMetaData> {
   const footerBytes = tail.readUInt32LE(0);
   if (tail.toString('latin1', MAGIC_BYTES) !== MAGIC || footerBytes > file.bytes) throw unreadableParquet();
   if (footerBytes > FOOTER_BYTES) throw limitExceeded('the footer of the file is too large', `${FOOTER_BYTES} bytes`);
-  const slice = (start: number, end = file.bytes): Promise<ArrayBuffer> => Promise.resolve(file.read(start, end - start).buffer);
+  const slice = (start: number, end = file.bytes): Promise<ArrayBuffer> =>
+    Promise.resolve(file.read(start, end - start).buffer);
   return parquetMetadataAsync({ byteLength: file.bytes, slice });
 }
 
 /** A column of single values: lists and records cannot be cells. */
-const isPlain = ({ children, element }: SchemaTree): boolean => children.length === 0 && element.repetition_type !== 'REPEATED';
+const isPlain = ({ children, element }: SchemaTree): boolean =>
+  children.length === 0 && element.repetition_type !== 'REPEATED';
 
 function refuseManyRows({ row_groups: groups }: FileMetaData, bytes: number, { parquetRows }: ReadingLimits): void {
   const rows = groups.reduce((sum, group) => sum + Math.max(0, Number(group.num_rows)), 0);
@@ -107,7 +110,9 @@ function readGroups(open: OpenParquet, used: ReadonlySet<number>, sink: RowSink)
   const places = [...used];
   let line = 0;
   for (const group of open.metadata.row_groups) {
-    const columns = places.map((place) => new ParquetColumn(open.file, open.leaves[place]!, open.root, group, open.limits));
+    const columns = places.map(
+      (place) => new ParquetColumn(open.file, open.leaves[place]!, open.root, group, open.limits),
+    );
     for (let left = Number(group.num_rows); left > 0; left -= 1) {
       line += 1;
       let at = 0;

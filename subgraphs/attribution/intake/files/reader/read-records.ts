@@ -47,9 +47,12 @@ async function openFormat(order: ReadingOrder, content: FileContent, handover: H
       const { openParquet } = await import('./parquet-records.ts');
       return openParquet(await content.asPlainFile(order.unpackedPath, (bytes) => handover.room(bytes)), order.limits);
     }
-    case 'application/x-ndjson': return openJsonLines(content);
-    case 'application/json': return openJsonArray(content);
-    default: return openCsv(content, order.delimiter);
+    case 'application/x-ndjson':
+      return openJsonLines(content);
+    case 'application/json':
+      return openJsonArray(content);
+    default:
+      return openCsv(content, order.delimiter);
   }
 }
 
@@ -88,7 +91,8 @@ class RecordTables implements RowSink {
   }
 
   row(cells: RowCells, line: number): void {
-    if (cells.hasExcess || hasMoreThan(cells, this.#layout.header.length)) return this.#reject(line, '', 'too_many_columns', '');
+    if (cells.hasExcess || hasMoreThan(cells, this.#layout.header.length))
+      return this.#reject(line, '', 'too_many_columns', '');
     for (let index = 0; index < this.#cells.length; index += 1) {
       const { place, cell } = this.#cells[index]!;
       const isThere = place < cells.count;
@@ -147,7 +151,10 @@ class RecordTables implements RowSink {
     if (rows === 0) return;
     const { currency } = this.#shape;
     currency?.settle(DEFAULT_CURRENCY);
-    this.#handover.block({ table: table.name, rows, currency: currency?.settled ?? DEFAULT_CURRENCY }, nativeBlock(table.columns, rows));
+    this.#handover.block(
+      { table: table.name, rows, currency: currency?.settled ?? DEFAULT_CURRENCY },
+      nativeBlock(table.columns, rows),
+    );
     for (const column of table.columns) column.clear();
     this.#rows.set(table, 0);
   }
@@ -184,5 +191,8 @@ function hasMoreThan({ starts, ends, count }: RowCells, columns: number): boolea
 }
 
 function quoted(data: Uint8Array, start: number, end: number): string {
-  return Buffer.from(data.subarray(start, Math.min(end, start + 4 * QUOTED_CHARACTERS))).toString().slice(0, QUOTED_CHARACTERS).toWellFormed();
+  return Buffer.from(data.subarray(start, Math.min(end, start + 4 * QUOTED_CHARACTERS)))
+    .toString()
+    .slice(0, QUOTED_CHARACTERS)
+    .toWellFormed();
 }

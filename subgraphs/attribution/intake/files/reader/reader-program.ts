@@ -5,8 +5,8 @@ import { readRecords } from './read-records.ts';
 import { RefusedFileError } from './refused-file.ts';
 
 /**
- * The process that reads files. It holds no secret and no connection: orders come in on standard input, one a line, and what
- * each file holds goes out on standard output. Whoever started it watches what it takes, and ends it past a limit.
+ * The process that reads files. It holds no secret and no connection: orders come in on standard input, one a line, and
+ * what each file holds goes out on standard output. Whoever started it watches what it takes, and ends it past a limit.
  */
 const OUT = 1;
 const PROGRESS_BYTES = 4 * 1024 * 1024;
@@ -15,9 +15,12 @@ const PROGRESS_BYTES = 4 * 1024 * 1024;
 function send(kind: FrameKind, parts: readonly Uint8Array[]): void {
   const head = Buffer.alloc(FRAME_HEAD_BYTES);
   head.writeUInt8(kind, 0);
-  head.writeUInt32BE(parts.reduce((sum, part) => sum + part.length, 0), 1);
+  head.writeUInt32BE(
+    parts.reduce((sum, part) => sum + part.length, 0),
+    1,
+  );
   for (const part of [head, ...parts]) {
-    for (let written = 0; written < part.length; ) written += writeSync(OUT, part, written);
+    for (let written = 0; written < part.length;) written += writeSync(OUT, part, written);
   }
 }
 
@@ -26,7 +29,8 @@ const json = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value
 // Errors are many in a hostile file, and nobody reads where they were made.
 Error.stackTraceLimit = 0;
 const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })[Symbol.asyncIterator]();
-for (let line = await lines.next(); line.done !== true; line = await lines.next()) await answer(JSON.parse(line.value) as ReadingOrder);
+for (let line = await lines.next(); line.done !== true; line = await lines.next())
+  await answer(JSON.parse(line.value) as ReadingOrder);
 
 async function answer(order: ReadingOrder): Promise<void> {
   let told = 0;

@@ -3,10 +3,15 @@ import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
 
-/** What the rows of a file are. `events` is one table for touches and conversions, a conversion being a row of its own. */
+/**
+ * What the rows of a file are. `events` is one table for touches and conversions, a conversion being a row of its own.
+ */
 export type RecordKind = 'touchpoints' | 'conversions' | 'spend' | 'paths' | 'events';
 
-/** Every canonical column, with the other names it is known by. Names are compared in lower case with `_` for blanks and dashes. */
+/**
+ * Every canonical column, with the other names it is known by. Names are compared in lower case with `_` for blanks and
+ * dashes.
+ */
 const ALIASES = {
   user_id: ['journey_id', 'customer_id', 'visitor_id', 'client_id', 'user_pseudo_id'],
   event_id: ['message_id'],
@@ -53,25 +58,47 @@ const ORIGINS = ['channel', 'source', 'medium', 'referrer', 'click_id', ...CLICK
 
 const SHAPES: readonly KindShape[] = [
   {
-    kind: 'events', required: ['user_id', 'timestamp', 'conversion'], anyOf: ORIGINS,
-    optional: [...ORIGINS, 'event_id', 'campaign', 'cost', 'event_type', 'revenue', 'currency', 'order_id', 'new_customer', 'conversion_event'],
+    kind: 'events',
+    required: ['user_id', 'timestamp', 'conversion'],
+    anyOf: ORIGINS,
+    optional: [
+      ...ORIGINS,
+      'event_id',
+      'campaign',
+      'cost',
+      'event_type',
+      'revenue',
+      'currency',
+      'order_id',
+      'new_customer',
+      'conversion_event',
+    ],
     excluded: ['path', 'nulls', 'spend', 'impressions'],
   },
   {
-    kind: 'conversions', required: ['user_id', 'timestamp', 'revenue', 'order_id'],
+    kind: 'conversions',
+    required: ['user_id', 'timestamp', 'revenue', 'order_id'],
     optional: ['event_id', 'currency', 'new_customer', 'conversion_event', 'channel', 'campaign'],
     excluded: ['path', 'nulls', 'spend', 'impressions', 'conversion', 'cost'],
   },
   {
-    kind: 'touchpoints', required: ['user_id', 'timestamp'], anyOf: ORIGINS, optional: [...ORIGINS, 'event_id', 'campaign', 'cost', 'event_type'],
+    kind: 'touchpoints',
+    required: ['user_id', 'timestamp'],
+    anyOf: ORIGINS,
+    optional: [...ORIGINS, 'event_id', 'campaign', 'cost', 'event_type'],
     excluded: ['path', 'nulls', 'spend', 'impressions', 'conversion', 'revenue', 'order_id'],
   },
   {
-    kind: 'spend', required: ['date', 'channel', 'spend'], optional: ['campaign', 'impressions', 'clicks', 'currency'],
+    kind: 'spend',
+    required: ['date', 'channel', 'spend'],
+    optional: ['campaign', 'impressions', 'clicks', 'currency'],
     excluded: ['path', 'nulls', 'user_id', 'conversion', 'order_id'],
   },
   {
-    kind: 'paths', required: ['path'], anyOf: ['conversions', 'nulls'], optional: ['conversions', 'revenue', 'nulls', 'date', 'currency'],
+    kind: 'paths',
+    required: ['path'],
+    anyOf: ['conversions', 'nulls'],
+    optional: ['conversions', 'revenue', 'nulls', 'date', 'currency'],
     excluded: ['user_id', 'channel', 'conversion', 'order_id', 'spend'],
   },
 ];
@@ -87,7 +114,8 @@ export interface RecordLayout {
 /**
  * Tells from the header what the rows are.
  * @param mapping canonical name → the file's own name, for headers that use neither a canonical name nor an alias
- * @throws RefusedFileError with code `unrecognised_columns` (names what was found and what is missing), `duplicate_columns` or `invalid_mapping`
+ * @throws RefusedFileError with code `unrecognised_columns` (names what was found and what is missing),
+ * `duplicate_columns` or `invalid_mapping`
  */
 export function detectLayout(header: readonly string[], mapping: Readonly<Record<string, string>> = {}): RecordLayout {
   const columns = new Map([...columnsByAlias(header), ...columnsByMapping(header, mapping)]);
@@ -100,37 +128,58 @@ export function detectLayout(header: readonly string[], mapping: Readonly<Record
   return { kind: shape.kind, header, columns: read };
 }
 
-/** A column that is read must be there once: of two, nobody could tell which one counts. Repeated columns that nobody reads do no harm. */
+/**
+ * A column that is read must be there once: of two, nobody could tell which one counts. Repeated columns that nobody
+ * reads do no harm.
+ */
 function refuseRepeated(header: readonly string[], read: ReadonlyMap<CanonicalColumn, number>): void {
   const names = header.map(normalise);
   for (const index of read.values()) {
     const places = names.flatMap((name, place) => (name === names[index] ? [place + 1] : []));
     if (places.length < 2) continue;
     const name = printable(header[index]!.replace(/^\uFEFF/, '').trim());
-    throw invalidFile('duplicate_columns', `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or remove all but one.`);
+    throw invalidFile(
+      'duplicate_columns',
+      `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or remove all but one.`,
+    );
   }
 }
 
-const normalise = (name: string): string => name.replace(/^\uFEFF/, '').trim().toLowerCase().replaceAll(/[\s-]+/g, '_');
+const normalise = (name: string): string =>
+  name
+    .replace(/^\uFEFF/, '')
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
 
 function columnsByAlias(header: readonly string[]): Map<CanonicalColumn, number> {
   const names = header.map(normalise);
   const columns = new Map<CanonicalColumn, number>();
   for (const canonical of CANONICAL_COLUMNS) {
-    const index = [canonical, ...ALIASES[canonical]].map((name) => names.indexOf(name)).find((position) => position >= 0);
+    const index = [canonical, ...ALIASES[canonical]]
+      .map((name) => names.indexOf(name))
+      .find((position) => position >= 0);
     if (index !== undefined) columns.set(canonical, index);
   }
   return columns;
 }
 
-function columnsByMapping(header: readonly string[], mapping: Readonly<Record<string, string>>): Map<CanonicalColumn, number> {
+function columnsByMapping(
+  header: readonly string[],
+  mapping: Readonly<Record<string, string>>,
+): Map<CanonicalColumn, number> {
   const columns = new Map<CanonicalColumn, number>();
   const errors: ProblemDetail[] = [];
   for (const [canonical, name] of Object.entries(mapping)) {
     const exact = header.indexOf(name);
     const index = exact >= 0 ? exact : header.map(normalise).indexOf(normalise(name));
     const param = `/mapping/${canonical}`;
-    if (!Object.hasOwn(ALIASES, canonical)) errors.push({ param, code: 'unknown_column', message: `"${canonical}" is not one of ${CANONICAL_COLUMNS.join(', ')}` });
+    if (!Object.hasOwn(ALIASES, canonical))
+      errors.push({
+        param,
+        code: 'unknown_column',
+        message: `"${canonical}" is not one of ${CANONICAL_COLUMNS.join(', ')}`,
+      });
     else if (index < 0) errors.push({ param, code: 'unknown_column', message: `the file has no column "${name}"` });
     else columns.set(canonical as CanonicalColumn, index);
   }
@@ -149,21 +198,48 @@ function fits(shape: KindShape, columns: ReadonlyMap<CanonicalColumn, number>): 
   );
 }
 
-function unrecognised(header: readonly string[], columns: ReadonlyMap<CanonicalColumn, number>, fitting: readonly KindShape[]): RefusedFileError {
-  const found = header.map((name) => `"${printable(name.replace(/^\uFEFF/, '').slice(0, 64).toWellFormed())}"`).slice(0, 50).join(', ') || 'none';
+function unrecognised(
+  header: readonly string[],
+  columns: ReadonlyMap<CanonicalColumn, number>,
+  fitting: readonly KindShape[],
+): RefusedFileError {
+  const found =
+    header
+      .map(
+        (name) =>
+          `"${printable(
+            name
+              .replace(/^\uFEFF/, '')
+              .slice(0, 64)
+              .toWellFormed(),
+          )}"`,
+      )
+      .slice(0, 50)
+      .join(', ') || 'none';
   const wanted = SHAPES.map((shape) => {
     const missing = [...shape.required.filter((name) => !columns.has(name)), ...anyOfMissing(shape, columns)];
     const excess = shape.excluded.filter((name) => columns.has(name));
-    const needs = [missing.length > 0 ? `needs ${missing.join(', ')}` : '', excess.length > 0 ? `must not have ${excess.join(', ')}` : ''].filter(Boolean);
+    const needs = [
+      missing.length > 0 ? `needs ${missing.join(', ')}` : '',
+      excess.length > 0 ? `must not have ${excess.join(', ')}` : '',
+    ].filter(Boolean);
     return `${shape.kind}: ${needs.join(' and ') || 'fits'}`;
   }).join('; ');
-  const what = fitting.length > 1 ? `fit more than one kind of file (${fitting.map(({ kind }) => kind).join(', ')})` : 'fit no kind of file';
-  return invalidFile('unrecognised_columns', `The columns ${found} ${what}. ${wanted}. Rename them, or send a mapping.`);
+  const what =
+    fitting.length > 1
+      ? `fit more than one kind of file (${fitting.map(({ kind }) => kind).join(', ')})`
+      : 'fit no kind of file';
+  return invalidFile(
+    'unrecognised_columns',
+    `The columns ${found} ${what}. ${wanted}. Rename them, or send a mapping.`,
+  );
 }
 
 const isClickKind = (name: string): boolean => (CLICK_KINDS as readonly string[]).includes(name);
 
 function anyOfMissing(shape: KindShape, columns: ReadonlyMap<CanonicalColumn, number>): string[] {
   const anyOf = shape.anyOf ?? [];
-  return anyOf.length === 0 || anyOf.some((name) => columns.has(name)) ? [] : [anyOf.filter((name) => !isClickKind(name)).join(' or ')];
+  return anyOf.length === 0 || anyOf.some((name) => columns.has(name))
+    ? []
+    : [anyOf.filter((name) => !isClickKind(name)).join(' or ')];
 }

@@ -23,7 +23,9 @@ export interface RowSink {
   pause(): void;
 }
 
-/** A file whose first rows were looked at: what its columns are called, and the way to its rows. One for each format. */
+/**
+ * A file whose first rows were looked at: what its columns are called, and the way to its rows. One for each format.
+ */
 export interface RecordReader {
   readonly header: readonly string[];
   /**
@@ -34,5 +36,11 @@ export interface RecordReader {
 }
 
 export function emptyRow(columns: number): RowCells {
-  return { data: new Uint8Array(0), starts: new Int32Array(columns), ends: new Int32Array(columns), count: 0, hasExcess: false };
+  return {
+    data: new Uint8Array(0),
+    starts: new Int32Array(columns),
+    ends: new Int32Array(columns),
+    count: 0,
+    hasExcess: false,
+  };
 }

@@ -2,7 +2,10 @@ import type { ProblemDetail, ProblemType } from '../../../../../schema/problems.
 
 /** What the reader's process says of a file that it does not take; the other side throws it as a ProblemError. */
 export interface Refusal {
-  readonly type: Extract<ProblemType, 'validation_error' | 'payload_too_large' | 'invalid_request' | 'service_unavailable'>;
+  readonly type: Extract<
+    ProblemType,
+    'validation_error' | 'payload_too_large' | 'invalid_request' | 'service_unavailable'
+  >;
   readonly message: string;
   readonly code?: string;
   readonly param?: string;
@@ -21,15 +24,20 @@ export class RefusedFileError extends Error {
 }
 
 /** A file that is not what it should be. */
-export const invalidFile = (code: string, message: string, details: Pick<Refusal, 'param' | 'errors'> = {}): RefusedFileError =>
-  new RefusedFileError({ type: 'validation_error', message, code, param: '/content', ...details });
+export const invalidFile = (
+  code: string,
+  message: string,
+  details: Pick<Refusal, 'param' | 'errors'> = {},
+): RefusedFileError => new RefusedFileError({ type: 'validation_error', message, code, param: '/content', ...details });
 
 export const FILE_LIMIT_EXCEEDED = 'file_limit_exceeded';
 
 /** A file past one of the limits; the same file would meet it again. */
 export function limitExceeded(limit: string, allowed: string): RefusedFileError {
   const message = `The file exceeds a limit of reading: ${limit} (${allowed} allowed). Split it, or write it in a plainer form.`;
-  return invalidFile(FILE_LIMIT_EXCEEDED, message, { errors: [{ param: '/content', code: FILE_LIMIT_EXCEEDED, message: `${limit}: ${allowed} allowed` }] });
+  return invalidFile(FILE_LIMIT_EXCEEDED, message, {
+    errors: [{ param: '/content', code: FILE_LIMIT_EXCEEDED, message: `${limit}: ${allowed} allowed` }],
+  });
 }
 
 export const unreadableParquet = (): RefusedFileError =>

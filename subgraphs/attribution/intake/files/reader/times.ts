@@ -19,9 +19,9 @@ export const NOT_A_TIME = Number.NaN;
 export const OFFSET_OUT_OF_RANGE = Number.NEGATIVE_INFINITY;
 
 /**
- * Milliseconds since 1970 of ISO 8601 (`YYYY-MM-DD`, alone or with `T` or a blank, `HH:MM`, seconds and a fraction, then
- * `Z`, `UTC` or an offset), or of epoch seconds or milliseconds. UTC where no offset stands; fractions of a millisecond
- * are cut off. Days are those of the calendar: 30 February, month 0 and hour 25 are no times.
+ * Milliseconds since 1970 of ISO 8601 (`YYYY-MM-DD`, alone or with `T` or a blank, `HH:MM`, seconds and a fraction,
+ * then `Z`, `UTC` or an offset), or of epoch seconds or milliseconds. UTC where no offset stands; fractions of a
+ * millisecond are cut off. Days are those of the calendar: 30 February, month 0 and hour 25 are no times.
  * @returns {@link NOT_A_TIME} or {@link OFFSET_OUT_OF_RANGE} where it is none
  */
 export function readTime(data: Uint8Array, start: number, end: number): number {
@@ -36,7 +36,8 @@ function readDate(data: Uint8Array, at: number): number {
   const year = twoDigits(data, at) * 100 + twoDigits(data, at + 2);
   const month = twoDigits(data, at + 5);
   const day = twoDigits(data, at + 8);
-  if (data[at + 7] !== MINUS || !(month >= 1 && month <= 12) || !(day >= 1 && day <= daysIn(month, year))) return NOT_A_TIME;
+  if (data[at + 7] !== MINUS || !(month >= 1 && month <= 12) || !(day >= 1 && day <= daysIn(month, year)))
+    return NOT_A_TIME;
   return daysSince1970(year, month, day) * DAY_MS;
 }
 
@@ -101,7 +102,11 @@ function readEpoch(data: Uint8Array, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < digitsEnd; at += 1) value = value * 10 + data[at]! - ZERO;
   const hasFraction = digitsEnd < end;
-  if (hasFraction && (data[digitsEnd] !== POINT || digitsEnd + 1 === end || endOfDigits(data, digitsEnd + 1, end) !== end)) return NOT_A_TIME;
+  if (
+    hasFraction &&
+    (data[digitsEnd] !== POINT || digitsEnd + 1 === end || endOfDigits(data, digitsEnd + 1, end) !== end)
+  )
+    return NOT_A_TIME;
   if (digits === EPOCH_MILLISECONDS_DIGITS) return value;
   return value * 1000 + (hasFraction ? milliseconds(data, digitsEnd + 1, end) : 0);
 }
@@ -126,7 +131,8 @@ function twoDigits(data: Uint8Array, at: number): number {
 }
 
 const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-const daysIn = (month: number, year: number): number => (month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1]!);
+const daysIn = (month: number, year: number): number =>
+  month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1]!;
 
 /** Days of the Gregorian calendar, counted in years that begin in March. */
 function daysSince1970(year: number, month: number, day: number): number {

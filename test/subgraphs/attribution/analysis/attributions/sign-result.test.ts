@@ -15,20 +15,82 @@ const COMPLETED_AT = new Date('2026-11-21T12:00:00.123Z');
 
 /** As the first release with signatures kept it. */
 const FIGURES: AnalysisFigures = {
-  currency: 'USD', conversions: 1890, revenueCents: 15_100_425, baselineRevenueCents: 3_385_455, unattributedRevenueCents: 521_040, methodology: 'markov+shapley/stacked-on-placebo-adjusted-lift', confidence: 0.880_049_9,
+  currency: 'USD',
+  conversions: 1890,
+  revenueCents: 15_100_425,
+  baselineRevenueCents: 3_385_455,
+  unattributedRevenueCents: 521_040,
+  methodology: 'markov+shapley/stacked-on-placebo-adjusted-lift',
+  confidence: 0.880_049_9,
   channels: [
-    { channel: 'Größe "ä" 広告', isBaseline: false, spend: 12_000.005, attributedRevenueCents: 11_714_970, lastclickRevenueCents: 9_842_000, conversions: 512.412_35, share: 0.7757, confidence: 0.91, confidenceInterval: { lower: 36_100.005, upper: 120_000, level: 0.95 } },
-    { channel: 'direct', isBaseline: true, spend: 0, attributedRevenueCents: 0, lastclickRevenueCents: 1, conversions: 0, share: 0, confidence: null, confidenceInterval: null },
+    {
+      channel: 'Größe "ä" 広告',
+      isBaseline: false,
+      spend: 12_000.005,
+      attributedRevenueCents: 11_714_970,
+      lastclickRevenueCents: 9_842_000,
+      conversions: 512.412_35,
+      share: 0.7757,
+      confidence: 0.91,
+      confidenceInterval: { lower: 36_100.005, upper: 120_000, level: 0.95 },
+    },
+    {
+      channel: 'direct',
+      isBaseline: true,
+      spend: 0,
+      attributedRevenueCents: 0,
+      lastclickRevenueCents: 1,
+      conversions: 0,
+      share: 0,
+      confidence: null,
+      confidenceInterval: null,
+    },
   ],
-  revenueCausalCents: 11_714_970, revenueLastclickCents: 9_842_000, deltaRCents: 1_872_970, deltaRNetCents: 1_872_969, modelBreakdown: {}, comparison: { last_click: {}, first_click: {}, linear: {}, time_decay: {}, position_based: {} },
-  diagnostics: { journeys: 2, convertingJourneys: 1, touches: 3, converged: true, iterations: 0, elapsedMs: 1, seed: 's', runDigest: 'sha256:00', warnings: [], models: {} },
+  revenueCausalCents: 11_714_970,
+  revenueLastclickCents: 9_842_000,
+  deltaRCents: 1_872_970,
+  deltaRNetCents: 1_872_969,
+  modelBreakdown: {},
+  comparison: { last_click: {}, first_click: {}, linear: {}, time_decay: {}, position_based: {} },
+  diagnostics: {
+    journeys: 2,
+    convertingJourneys: 1,
+    touches: 3,
+    converged: true,
+    iterations: 0,
+    elapsedMs: 1,
+    seed: 's',
+    runDigest: 'sha256:00',
+    warnings: [],
+    models: {},
+  },
 };
 
 function completed(figures: AnalysisFigures = FIGURES, more: Partial<Attribution> = {}): Attribution {
   return Object.assign(new Attribution(), {
-    id: '019a8f3e-5d0e-7c3a-9b1f-0d2f6a4c8e10' as Uuid, accountId: '019a8f3e-0000-7c3a-9b1f-0d2f6a4c8e11' as Uuid, agentId: '019a8f3e-0000-7c3a-9b1f-0d2f6a4c8e12' as Uuid, dataSourceId: '019a8f3e-0000-7c3a-9b1f-0d2f6a4c8e13' as Uuid,
-    model: 'causal', status: 'completed', dateStart: '2026-01-01', dateEnd: '2026-01-31', granularity: 'daily', channels: null, baselineChannels: null, lookbackWindowDays: 30, conversionEvent: 'purchase', confidenceLevel: 0.95,
-    markovOrder: 1, environment: 'live', revision: 1, result: figures, failure: null, signature: null, createdAt: new Date('2026-11-21T11:59:58Z'), completedAt: COMPLETED_AT, ...more,
+    id: '019a8f3e-5d0e-7c3a-9b1f-0d2f6a4c8e10' as Uuid,
+    accountId: '019a8f3e-0000-7c3a-9b1f-0d2f6a4c8e11' as Uuid,
+    agentId: '019a8f3e-0000-7c3a-9b1f-0d2f6a4c8e12' as Uuid,
+    dataSourceId: '019a8f3e-0000-7c3a-9b1f-0d2f6a4c8e13' as Uuid,
+    model: 'causal',
+    status: 'completed',
+    dateStart: '2026-01-01',
+    dateEnd: '2026-01-31',
+    granularity: 'daily',
+    channels: null,
+    baselineChannels: null,
+    lookbackWindowDays: 30,
+    conversionEvent: 'purchase',
+    confidenceLevel: 0.95,
+    markovOrder: 1,
+    environment: 'live',
+    revision: 1,
+    result: figures,
+    failure: null,
+    signature: null,
+    createdAt: new Date('2026-11-21T11:59:58Z'),
+    completedAt: COMPLETED_AT,
+    ...more,
   });
 }
 
@@ -36,25 +98,42 @@ const shown = (row: Attribution) => restAttribution(presentAttribution(row, 1, n
 
 describe('what is signed', () => {
   test('are the always-present members of the contract, no more and no fewer', () => {
-    const always = Object.entries(attributionResult.shape).filter(([, schema]) => !schema.isOptional()).map(([name]) => name);
+    const always = Object.entries(attributionResult.shape)
+      .filter(([, schema]) => !schema.isOptional())
+      .map(([name]) => name);
     expect(Object.keys(shown(completed())).toSorted()).toEqual(always.toSorted());
-    expect(Object.keys(attributionResult.shape).filter((name) => !always.includes(name)).toSorted()).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed'].toSorted());
-    expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({ environment: 'sandbox', billed: false });
+    expect(
+      Object.keys(attributionResult.shape)
+        .filter((name) => !always.includes(name))
+        .toSorted(),
+    ).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed'].toSorted());
+    expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
+      environment: 'sandbox',
+      billed: false,
+    });
     expect(shown(completed(FIGURES, { autoRefresh: true }))).toMatchObject({ auto_refresh: true });
-    expect(attributionResult.parse({ ...shown(completed()), trust: null })).toMatchObject({ platform_fee_cents: 93_649, channel_impact: [{ spend: 12_000.01, confidence_interval: { lower: 36_100.01 }, conversions: 512.4124 }, {}] });
+    expect(attributionResult.parse({ ...shown(completed()), trust: null })).toMatchObject({
+      platform_fee_cents: 93_649,
+      channel_impact: [{ spend: 12_000.01, confidence_interval: { lower: 36_100.01 }, conversions: 512.4124 }, {}],
+    });
   });
 
   test('is what earlier releases signed: results of two years must go on verifying', () => {
     // When this differs, every result that was signed before fails as digest_mismatch. A member that is added must be
     // absent from results that were computed without it, or be a section of include=.
-    expect(resultDigest(shown(completed()))).toBe('sha256:b62d1c51fc118b06070b2a700fb6f9288b3f5d9f036ad255a90e39d5281ca66b');
+    expect(resultDigest(shown(completed()))).toBe(
+      'sha256:b62d1c51fc118b06070b2a700fb6f9288b3f5d9f036ad255a90e39d5281ca66b',
+    );
   });
 
   test('does not depend on the way through the database', () => {
     const number = fc.double({ noDefaultInfinity: true, noNaN: true, min: -1e12, max: 1e12 });
     fc.assert(
       fc.property(number, number, number, (spend, conversions, share) => {
-        const figures = { ...FIGURES, channels: FIGURES.channels.map((channel) => ({ ...channel, spend, conversions, share })) };
+        const figures = {
+          ...FIGURES,
+          channels: FIGURES.channels.map((channel) => ({ ...channel, spend, conversions, share })),
+        };
         const kept = JSON.parse(JSON.stringify(figures)) as AnalysisFigures;
         expect(resultDigest(shown(completed(kept)))).toBe(resultDigest(shown(completed(figures))));
       }),
@@ -63,10 +142,26 @@ describe('what is signed', () => {
 
   test('any figure that a reader sees is covered', () => {
     const digest = resultDigest(shown(completed()));
-    for (const name of ['conversions', 'revenueCents', 'baselineRevenueCents', 'unattributedRevenueCents', 'revenueCausalCents', 'revenueLastclickCents', 'deltaRCents', 'deltaRNetCents'] as const) {
+    for (const name of [
+      'conversions',
+      'revenueCents',
+      'baselineRevenueCents',
+      'unattributedRevenueCents',
+      'revenueCausalCents',
+      'revenueLastclickCents',
+      'deltaRCents',
+      'deltaRNetCents',
+    ] as const) {
       expect(resultDigest(shown(completed({ ...FIGURES, [name]: FIGURES[name] + 1 })))).not.toBe(digest);
     }
-    for (const change of [{ revision: 2 }, { environment: 'sandbox' as const }, { channels: ['direct'] }, { agentId: null }, { completedAt: new Date(COMPLETED_AT.getTime() + 1) }, { confidenceLevel: 0.9 }]) {
+    for (const change of [
+      { revision: 2 },
+      { environment: 'sandbox' as const },
+      { channels: ['direct'] },
+      { agentId: null },
+      { completedAt: new Date(COMPLETED_AT.getTime() + 1) },
+      { confidenceLevel: 0.9 },
+    ]) {
       expect(resultDigest(shown(completed(FIGURES, change)))).not.toBe(digest);
     }
     expect(resultDigest(shown(completed({ ...FIGURES, modelBreakdown: { markov: { direct: 1 } } })))).toBe(digest);
@@ -77,14 +172,26 @@ describe('the signer', () => {
   const asked: string[] = [];
   const signAs = async (row: Attribution) => {
     const key = await newSigningKey(row.environment);
-    const keys = { current: async (_em: unknown, environment: string) => (asked.push(environment), { kid: key.kid, privateKey: createPrivateKey({ key: key.privateKey, format: 'der', type: 'pkcs8' }) }) };
+    const keys = {
+      current: async (_em: unknown, environment: string) => (
+        asked.push(environment),
+        { kid: key.kid, privateKey: createPrivateKey({ key: key.privateKey, format: 'der', type: 'pkcs8' }) }
+      ),
+    };
     const signature = await resultSigner(keys, 'https://api.example')({} as never, row);
     return checkSignedResult(signature, shown(row), { findKey: async () => ({ x: key.x, status: 'current' }) });
   };
 
   test('signs a live result by the live key and a sandbox result by the sandbox key', async () => {
-    expect(await signAs(completed())).toMatchObject({ valid: true, environment: 'live', claims: { iss: 'https://api.example', iat: 1_795_262_400, revision: 1, delta_r_cents: 1_872_970 } });
-    expect(await signAs(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({ valid: true, environment: 'sandbox' });
+    expect(await signAs(completed())).toMatchObject({
+      valid: true,
+      environment: 'live',
+      claims: { iss: 'https://api.example', iat: 1_795_262_400, revision: 1, delta_r_cents: 1_872_970 },
+    });
+    expect(await signAs(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
+      valid: true,
+      environment: 'sandbox',
+    });
     expect(asked).toEqual(['live', 'sandbox']);
   });
 

@@ -29,22 +29,49 @@ function byPath({ channels, offsets, steps, conversions, value, nulls }: PathTab
   return Object.fromEntries([...sums].toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-test.each([7, 30])('walking the events of single users finds the paths that SQL makes, with a lookback of %i days', async (lookbackDays) => {
-  const { paths, followed } = await loadJourneys(store.clickhouse, { ...SOURCE, dateRange: RANGE, lookbackDays, conversionEvent: 'purchase' });
-  const { startMs, endMs } = spanOf(RANGE);
-  const walked = journeysAsPaths(followed!.events, { startS: startMs / 1000, endS: endMs / 1000, lookbackS: lookbackDays * DAY_S });
-  expect(Object.keys(byPath(paths)).length).toBeGreaterThan(50);
-  expect(byPath(walked)).toEqual(byPath(paths));
-});
+test.each([7, 30])(
+  'walking the events of single users finds the paths that SQL makes, with a lookback of %i days',
+  async (lookbackDays) => {
+    const { paths, followed } = await loadJourneys(store.clickhouse, {
+      ...SOURCE,
+      dateRange: RANGE,
+      lookbackDays,
+      conversionEvent: 'purchase',
+    });
+    const { startMs, endMs } = spanOf(RANGE);
+    const walked = journeysAsPaths(followed!.events, {
+      startS: startMs / 1000,
+      endS: endMs / 1000,
+      lookbackS: lookbackDays * DAY_S,
+    });
+    expect(Object.keys(byPath(paths)).length).toBeGreaterThan(50);
+    expect(byPath(walked)).toEqual(byPath(paths));
+  },
+);
 
 test('one user in one is everybody; one in four is a quarter, the same users every time', async () => {
-  const { followed } = await loadJourneys(store.clickhouse, { ...SOURCE, dateRange: RANGE, lookbackDays: 30, conversionEvent: 'purchase' });
+  const { followed } = await loadJourneys(store.clickhouse, {
+    ...SOURCE,
+    dateRange: RANGE,
+    lookbackDays: 30,
+    conversionEvent: 'purchase',
+  });
   const { channels } = followed!.events;
   const span = spanOf(RANGE);
-  const read = (oneIn: number) => loadSampledEvents(store.clickhouse, { ...SOURCE, span, conversionEvent: 'purchase', channels, oneIn });
-  const journeysOf = (table: Parameters<typeof journeysAsPaths>[0]) => byPath(journeysAsPaths(table, { startS: span.startMs / 1000, endS: span.endMs / 1000, lookbackS: 30 * DAY_S, seenFromS: span.startMs / 1000 }));
+  const read = (oneIn: number) =>
+    loadSampledEvents(store.clickhouse, { ...SOURCE, span, conversionEvent: 'purchase', channels, oneIn });
+  const journeysOf = (table: Parameters<typeof journeysAsPaths>[0]) =>
+    byPath(
+      journeysAsPaths(table, {
+        startS: span.startMs / 1000,
+        endS: span.endMs / 1000,
+        lookbackS: 30 * DAY_S,
+        seenFromS: span.startMs / 1000,
+      }),
+    );
   const [all, some] = [await read(1), await read(4)];
-  const withoutMoney = (paths: ReturnType<typeof journeysOf>) => Object.entries(paths).map(([name, [conversions, , nulls]]) => [name, conversions, nulls]);
+  const withoutMoney = (paths: ReturnType<typeof journeysOf>) =>
+    Object.entries(paths).map(([name, [conversions, , nulls]]) => [name, conversions, nulls]);
   expect(withoutMoney(journeysOf(all))).toEqual(withoutMoney(journeysOf(followed!.events)));
   const share = (some.userStart.length - 1) / (all.userStart.length - 1);
   expect(share).toBeGreaterThan(0.2);

@@ -20,24 +20,54 @@ describe('connecting a source over REST', () => {
     return answer.body['error'];
   };
 
-  test.each(['agent_x', 'agent_0351EFSwMCuWsp5CADuBq8'])('the agent %s, which does not exist, is refused', async (agentId) => {
-    expect(await refusal({ agent_id: agentId })).toMatchObject({ type: 'validation_error', code: 'unknown_agent', param: '/agent_id' });
-  });
+  test.each(['agent_x', 'agent_0351EFSwMCuWsp5CADuBq8'])(
+    'the agent %s, which does not exist, is refused',
+    async (agentId) => {
+      expect(await refusal({ agent_id: agentId })).toMatchObject({
+        type: 'validation_error',
+        code: 'unknown_agent',
+        param: '/agent_id',
+      });
+    },
+  );
 
   test('a shop names the agent of another operator that serves it, for the source or for one analysis', async () => {
-    const { pair } = await openAccount({ database: house.backing.database, keys: house.keys, context: { requestId: 'req_test' } }, { email: 'shop@example.com' });
+    const { pair } = await openAccount(
+      { database: house.backing.database, keys: house.keys, context: { requestId: 'req_test' } },
+      { email: 'shop@example.com' },
+    );
     const shop = new Caller(house.root, pair.live.secret);
     const [serving, other] = await Promise.all([Caller.register(house.root), Caller.register(house.root)]);
-    const [agent, another] = await Promise.all([serving, other].map(async (each) => (await each.get('/agents/me')).body));
-    const connect = (agentId: unknown) => shop.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' }, agent_id: agentId, brand_id: 'spring ☃' });
+    const [agent, another] = await Promise.all(
+      [serving, other].map(async (each) => (await each.get('/agents/me')).body),
+    );
+    const connect = (agentId: unknown) =>
+      shop.post('/data-sources/connect', {
+        type: 'csv_upload',
+        credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' },
+        agent_id: agentId,
+        brand_id: 'spring ☃',
+      });
 
     const source = await connect(agent!['agent_uuid']);
     expect([source.status, source.body['agent_id']]).toEqual([201, agent!['agent_id']]);
-    expect((await shop.get('/data-sources')).body['sources']).toMatchObject([{ agent_id: agent!['agent_id'], brand_id: 'spring ☃' }]);
-    expect((await shop.get(`/data-sources/${String(source.body['data_source_id'])}/status`)).body).toMatchObject({ brand_id: 'spring ☃' });
-    expect((await connect('agent_0351EFSwMCuWsp5CADuBq8')).body['error']).toMatchObject({ code: 'unknown_agent', param: '/agent_id' });
+    expect((await shop.get('/data-sources')).body['sources']).toMatchObject([
+      { agent_id: agent!['agent_id'], brand_id: 'spring ☃' },
+    ]);
+    expect((await shop.get(`/data-sources/${String(source.body['data_source_id'])}/status`)).body).toMatchObject({
+      brand_id: 'spring ☃',
+    });
+    expect((await connect('agent_0351EFSwMCuWsp5CADuBq8')).body['error']).toMatchObject({
+      code: 'unknown_agent',
+      param: '/agent_id',
+    });
 
-    const analyse = (more: object) => shop.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], ...more }, { prefer: 'respond-async' });
+    const analyse = (more: object) =>
+      shop.post(
+        '/attribution',
+        { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], ...more },
+        { prefer: 'respond-async' },
+      );
     expect((await analyse({})).body['agent_id']).toBe(agent!['agent_id']);
     expect((await analyse({ agent_id: another!['agent_id'] })).body['agent_id']).toBe(another!['agent_id']);
     const refused = await analyse({ agent_id: 'agent_nobody' });
@@ -47,8 +77,17 @@ describe('connecting a source over REST', () => {
     const owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     await owner.query(`update attribution.attributions set status = 'completed', result = '{"deltaRCents": 12345}'`);
-    const { rows: [stored] } = await owner.query<{ columns: string }>(`select string_agg(column_name, ', ') as columns from information_schema.columns where (table_schema, table_name, is_generated) = ('attribution', 'attributions', 'NEVER')`);
-    await owner.query(`insert into attribution.attributions (${stored!.columns}) select ${stored!.columns} from (select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'environment', 'sandbox'))).* from attribution.attributions a) copies`);
+    const {
+      rows: [stored],
+    } = await owner.query<{ columns: string }>(
+      `select string_agg(column_name, ', ') as columns from information_schema.columns where (table_schema, ` +
+        `table_name, is_generated) = ('attribution', 'attributions', 'NEVER')`,
+    );
+    await owner.query(
+      `insert into attribution.attributions (${stored!.columns}) select ${stored!.columns} from (select ` +
+        `(jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'environment', 'sandbox'))).* from ` +
+        `attribution.attributions a) copies`,
+    );
     await owner.end();
     expect((await serving.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
     expect((await other.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
@@ -60,8 +99,13 @@ describe('connecting a source over REST', () => {
   });
 
   test('what is wrong with the content points at the member of the request', async () => {
-    expect(await refusal({ credentials: { content: 'a,b\n1,2\n' } })).toMatchObject({ code: 'unrecognised_columns', param: '/credentials/content' });
-    expect(await refusal({ credentials: { content: 'user_id,timestamp,channel\n', mapping: { bogus: 'x' } } })).toMatchObject({
+    expect(await refusal({ credentials: { content: 'a,b\n1,2\n' } })).toMatchObject({
+      code: 'unrecognised_columns',
+      param: '/credentials/content',
+    });
+    expect(
+      await refusal({ credentials: { content: 'user_id,timestamp,channel\n', mapping: { bogus: 'x' } } }),
+    ).toMatchObject({
       code: 'invalid_mapping',
       param: '/credentials/mapping/bogus',
       errors: [{ param: '/credentials/mapping/bogus' }],

@@ -5,7 +5,9 @@ import { completenessOf, coverageOf } from '../../../../../subgraphs/attribution
 const NOW = new Date('2026-11-21T12:00:00Z');
 const dayOf = (number: number): string => new Date(number * 86_400_000).toISOString().slice(0, 10);
 /** From 1900 to the last day that four digits can write, most of them near now. */
-const anyDay = fc.oneof(fc.integer({ min: -25_567, max: 2_932_896 }), fc.integer({ min: 19_500, max: 20_800 })).map(dayOf);
+const anyDay = fc
+  .oneof(fc.integer({ min: -25_567, max: 2_932_896 }), fc.integer({ min: 19_500, max: 20_800 }))
+  .map(dayOf);
 
 test('whatever the days: gaps of at most 731 days, inside of what rows may be dated, and each of the others has a row', () => {
   fc.assert(
@@ -28,5 +30,9 @@ test('whatever the days: gaps of at most 731 days, inside of what rows may be da
 });
 
 test('a source without a day that rows may have covers nothing', () => {
-  expect(coverageOf(['1900-01-01', '1999-12-31', '2026-11-24', '9999-12-31'], NOW)).toEqual({ earliest: null, latest: null, missingDays: [] });
+  expect(coverageOf(['1900-01-01', '1999-12-31', '2026-11-24', '9999-12-31'], NOW)).toEqual({
+    earliest: null,
+    latest: null,
+    missingDays: [],
+  });
 });

@@ -36,7 +36,11 @@ describe('date range', () => {
 
   test('in the sandbox any range is taken that rows may lie in', () => {
     expect(daysIn(parseDateRange(['2000-01-01', '2000-12-31'], now, 'sandbox'))).toBe(366);
-    for (const range of [['1999-12-31', '2000-01-31'], ['0001-01-01', '0001-12-31']]) expect(codeOf(range, 'sandbox')).toBe('outside_retention');
+    for (const range of [
+      ['1999-12-31', '2000-01-31'],
+      ['0001-01-01', '0001-12-31'],
+    ])
+      expect(codeOf(range, 'sandbox')).toBe('outside_retention');
   });
 
   test('the longest and oldest range that the archive holds is taken', () => {

@@ -4,7 +4,11 @@ import { createJobs, type Jobs } from '../../../../../platform/jobs/jobs.ts';
 import { jobsOwner } from '../../../../../platform/jobs/jobs-migrations.ts';
 import { newUuid } from '../../../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../../../platform/postgres/database.ts';
-import { awaitNotices, LATE_ROWS_QUEUE, noticeLateRows } from '../../../../../subgraphs/attribution/intake/data-sources/late-rows.ts';
+import {
+  awaitNotices,
+  LATE_ROWS_QUEUE,
+  noticeLateRows,
+} from '../../../../../subgraphs/attribution/intake/data-sources/late-rows.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../../../platform.ts';
 
 const logger = pino({ level: 'silent' });
@@ -16,7 +20,14 @@ let jobs: Jobs;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([jobsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
+  database = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [],
+    applicationName: 'test',
+    poolMax: 4,
+    logger,
+    timeoutMs: PATIENCE_MS,
+  });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 4 });
 });
 
@@ -26,7 +37,13 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const waiting = () => database.asNobody(async (em) => Number((await em.execute<[{ count: string }]>(`select count(*) from jobs.job where name = ?`, [LATE_ROWS_QUEUE.name]))[0].count));
+const waiting = () =>
+  database.asNobody(async (em) =>
+    Number(
+      (await em.execute<[{ count: string }]>(`select count(*) from jobs.job where name = ?`, [LATE_ROWS_QUEUE.name]))[0]
+        .count,
+    ),
+  );
 
 test('a look waits for the notices that were merged into it, and for no other source', async () => {
   await database.asTenant(source.accountId, (em) => noticeLateRows(em, jobs, source));

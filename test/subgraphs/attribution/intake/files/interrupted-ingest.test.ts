@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { connectClickHouse, type ClickHouse } from '../../../../../platform/clickhouse/client.ts';
-import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../../../platform/clickhouse/embedded-server.ts';
+import {
+  startEmbeddedClickHouse,
+  type EmbeddedClickHouse,
+} from '../../../../../platform/clickhouse/embedded-server.ts';
 import { migrateColumnarTables } from '../../../../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
 import { measureSource } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { MEASURED_AT, sourceEvidence, upload } from '../touchpoints/columnar-store.ts';
@@ -21,7 +24,10 @@ let clickhouse: ClickHouse;
 let content: Buffer;
 
 beforeAll(() => {
-  const lines = Array.from({ length: ROWS }, (_, index) => `user-${(index * 7919) % 50_000},${1_735_689_600 + index},email,campaign,0.5`);
+  const lines = Array.from(
+    { length: ROWS },
+    (_, index) => `user-${(index * 7919) % 50_000},${1_735_689_600 + index},email,campaign,0.5`,
+  );
   for (let wrong = 0; wrong < WRONG; wrong += 1) lines.push('user,never,email,,');
   content = Buffer.from(['user_id,timestamp,channel,campaign,cost', ...lines].join('\n'));
 });
@@ -54,7 +60,9 @@ test('an upload survives the crash of the engine in its middle: every row once, 
   expect(kills).toEqual([]);
   expect(report).toMatchObject({ rowsAccepted: ROWS, rowsRejected: WRONG, touchpoints: ROWS });
   expect(report.firstErrors.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3, ROWS + 4]);
-  expect((await measureSource(clickhouse, () => MEASURED_AT)(SOURCE.accountId, SOURCE.dataSourceId)).touchpoints).toBe(ROWS);
+  expect((await measureSource(clickhouse, () => MEASURED_AT)(SOURCE.accountId, SOURCE.dataSourceId)).touchpoints).toBe(
+    ROWS,
+  );
 }, 120_000);
 
 test('an upload whose process is killed leaves rows that sending it again completes, and nothing twice', async () => {
@@ -72,7 +80,11 @@ test('an upload whose process is killed leaves rows that sending it again comple
       now: new Date(Date.UTC(2025, 11, 1)), onProgress: ({ bytes }) => bytes > 40_000_000 && process.stdout.write('stored'),
     });`;
   const root = fileURLToPath(new URL('../../../../..', import.meta.url));
-  const child = spawn(process.execPath, ['--import', './processes/typescript-hook.mjs', '--input-type=module', '-e', program], { cwd: root, env: { ...process.env, STORE: engine.url }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    ['--import', './processes/typescript-hook.mjs', '--input-type=module', '-e', program],
+    { cwd: root, env: { ...process.env, STORE: engine.url }, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const exited = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
   await new Promise((resolve) => child.stdout.once('data', resolve));
   child.kill('SIGKILL');

@@ -6,9 +6,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { FRAME, type ReadingFinding, type Refusal } from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
+import {
+  FRAME,
+  type ReadingFinding,
+  type Refusal,
+} from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
 import type { ReadingLimits } from '../../../../../subgraphs/attribution/intake/files/reading-limits.ts';
-import { ReadingRoom, type FileSize, type ReadingInstructions } from '../../../../../subgraphs/attribution/intake/files/reading-room.ts';
+import {
+  ReadingRoom,
+  type FileSize,
+  type ReadingInstructions,
+} from '../../../../../subgraphs/attribution/intake/files/reading-room.ts';
 
 const MIB = 1024 * 1024;
 const HEADER = 'user_id,timestamp,channel\n';
@@ -20,7 +28,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const ORDER: ReadingInstructions = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: 1024 * MIB };
+const ORDER: ReadingInstructions = {
+  mediaType: 'text/csv',
+  contentEncoding: 'identity',
+  delimiter: 'auto',
+  mapping: {},
+  currency: null,
+  earliestMs: 0,
+  latestMs: 4e12,
+  maxBytes: 1024 * MIB,
+};
 const PARQUET = { mediaType: 'application/vnd.apache.parquet' };
 
 interface Read {
@@ -30,7 +47,11 @@ interface Read {
   readonly longestBlock: number;
 }
 
-async function read(content: string | Buffer, limits: Partial<ReadingLimits> = {}, instructions: Partial<ReadingInstructions> = {}): Promise<Read> {
+async function read(
+  content: string | Buffer,
+  limits: Partial<ReadingLimits> = {},
+  instructions: Partial<ReadingInstructions> = {},
+): Promise<Read> {
   const room = new ReadingRoom({ folder, limits });
   try {
     await using file = await room.receive('tenant', [Buffer.from(content)], Infinity);
@@ -47,7 +68,12 @@ async function read(content: string | Buffer, limits: Partial<ReadingLimits> = {
   }
 }
 
-const exceeded = (word: string) => expect.objectContaining({ type: 'validation_error', message: expect.stringContaining(word), problem: expect.objectContaining({ code: 'file_limit_exceeded', param: '/content' }) });
+const exceeded = (word: string) =>
+  expect.objectContaining({
+    type: 'validation_error',
+    message: expect.stringContaining(word),
+    problem: expect.objectContaining({ code: 'file_limit_exceeded', param: '/content' }),
+  });
 
 test('a file is read by a process that ends', async () => {
   const { finding, blocks } = await read(HEADER + ROW);
@@ -88,7 +114,9 @@ describe('past a limit the reader is ended, and the upload fails for good', () =
 
   test('the engine of the process itself, where its heap is too small', async () => {
     const rows = Array.from({ length: 900 }, () => Array.from({ length: 9_000 }, () => []));
-    await expect(read(JSON.stringify(rows), { memoryBytes: 120 * MIB }, { mediaType: 'application/json' })).rejects.toEqual(exceeded('memory'));
+    await expect(
+      read(JSON.stringify(rows), { memoryBytes: 120 * MIB }, { mediaType: 'application/json' }),
+    ).rejects.toEqual(exceeded('memory'));
   });
 });
 
@@ -102,9 +130,17 @@ describe('blocks are short, since the engine takes many times of each', () => {
   });
 
   test('many long names within a page of Parquet', async () => {
-    const column = (name: string, width: number) => ({ name, type: 'STRING' as const, data: Array.from({ length: 16_000 }, (_, row) => `${name}${row}`.padEnd(width, 'z')) });
+    const column = (name: string, width: number) => ({
+      name,
+      type: 'STRING' as const,
+      data: Array.from({ length: 16_000 }, (_, row) => `${name}${row}`.padEnd(width, 'z')),
+    });
     const times = { name: 'timestamp', type: 'STRING' as const, data: Array<string>(16_000).fill('2025-01-01') };
-    const columnData = [column('user_id', 500), times, ...['channel', 'campaign', 'source', 'medium', 'event_id'].map((name) => column(name, 500))];
+    const columnData = [
+      column('user_id', 500),
+      times,
+      ...['channel', 'campaign', 'source', 'medium', 'event_id'].map((name) => column(name, 500)),
+    ];
     const { finding, longestBlock } = await read(Buffer.from(parquetWriteBuffer({ columnData })), {}, PARQUET);
     expect(finding).toMatchObject({ accepted: 16_000 });
     expect(longestBlock).toBeLessThan(shortest);
@@ -118,7 +154,8 @@ describe('readers together', () => {
     const sizes: FileSize[] = [];
     const accepted = await room.inTurn(file, async (size) => {
       sizes.push(size);
-      for await (const { kind, content } of room.read(file, ORDER, size)) if (kind === FRAME.finding) return (JSON.parse(content.toString()) as ReadingFinding).accepted;
+      for await (const { kind, content } of room.read(file, ORDER, size))
+        if (kind === FRAME.finding) return (JSON.parse(content.toString()) as ReadingFinding).accepted;
       throw new Error('nothing was found');
     });
     expect([sizes, accepted]).toEqual([['small', 'large'], 1_000_000]);
@@ -143,7 +180,13 @@ describe('readers together', () => {
     const begun: FileSize[] = [];
     const works = Array.from({ length: 16 }, (_, index) => {
       const bytes = index % 2 === 0 ? 1 : 1024 * MIB;
-      const file = { tenant: `tenant ${index}`, path: '', unpackedPath: '', bytes, [Symbol.asyncDispose]: () => Promise.resolve() };
+      const file = {
+        tenant: `tenant ${index}`,
+        path: '',
+        unpackedPath: '',
+        bytes,
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      };
       return room.inTurn(file, (size) => {
         begun.push(size);
         return gate.promise;
@@ -176,7 +219,8 @@ test('a gzipped Parquet file is unpacked as far as there is room on the disk', a
   const own = join(folder, 'unpacked');
   let mostUnpacked = 0;
   const freeBytesOf = (place: string) => {
-    for (const name of readdirSync(place)) if (name.endsWith('.unpacked')) mostUnpacked = Math.max(mostUnpacked, statSync(join(place, name)).size);
+    for (const name of readdirSync(place))
+      if (name.endsWith('.unpacked')) mostUnpacked = Math.max(mostUnpacked, statSync(join(place, name)).size);
     return Promise.resolve(164 * MIB);
   };
   const room = new ReadingRoom({ folder: own, reserveBytes: 4 * MIB, freeBytesOf });
@@ -194,7 +238,11 @@ test('a gzipped Parquet file is unpacked as far as there is room on the disk', a
 test('gzip that unfolds too far is refused while it unfolds', async () => {
   const bomb = gzipSync(HEADER + '\n'.repeat(64 * MIB));
   expect(bomb.length).toBeLessThan(100_000);
-  expect((await read(bomb)).refusal).toMatchObject({ type: 'validation_error', code: 'file_limit_exceeded', message: expect.stringContaining('unfolds') });
+  expect((await read(bomb)).refusal).toMatchObject({
+    type: 'validation_error',
+    code: 'file_limit_exceeded',
+    message: expect.stringContaining('unfolds'),
+  });
 });
 
 test('a reader opens its file and its program, and no other', async () => {
@@ -240,7 +288,9 @@ test('a body that breaks off leaves nothing', async () => {
 test('a tenant has a hundred uploads under way at most, and its neighbours as many', () => {
   const room = new ReadingRoom({ folder });
   const leave = Array.from({ length: 100 }, () => room.enter('busy'));
-  expect(() => room.enter('busy')).toThrow(expect.objectContaining({ type: 'rate_limit_exceeded', problem: expect.objectContaining({ code: 'concurrency' }) }));
+  expect(() => room.enter('busy')).toThrow(
+    expect.objectContaining({ type: 'rate_limit_exceeded', problem: expect.objectContaining({ code: 'concurrency' }) }),
+  );
   room.enter('neighbour')();
   leave[0]!();
   room.enter('busy');

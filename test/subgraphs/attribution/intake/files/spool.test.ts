@@ -1,7 +1,10 @@
 import { Spool } from '../../../../../subgraphs/attribution/intake/files/spool.ts';
 
 const GIB = 1024 ** 3;
-const full = expect.objectContaining({ type: 'service_unavailable', problem: expect.objectContaining({ code: 'disk_full' }) });
+const full = expect.objectContaining({
+  type: 'service_unavailable',
+  problem: expect.objectContaining({ code: 'disk_full' }),
+});
 
 /** A disk on which nothing is written but what is held, and only when it is said to be. */
 function openSpool({ free, reserve = 0 }: { free: number; reserve?: number }) {
@@ -34,7 +37,7 @@ test('however many take as much as they may, the next one finds room, and the re
   await hold('neighbour').growTo(0.01 * GIB);
 });
 
-test('what was granted and is not written yet is nobody else\'s', async () => {
+test("what was granted and is not written yet is nobody else's", async () => {
   const { hold } = openSpool({ free: 4 * GIB });
   await hold('one').growTo(GIB);
   await expect(hold('other').growTo(GIB)).rejects.toEqual(full);

@@ -48,11 +48,20 @@ export interface UploadChanges extends Partial<IngestOptions> {
 }
 
 /** Each upload is a second later than the one before it. */
-export async function upload(clickhouse: ClickHouse, dataSourceId: string, content: string | Uint8Array, changes: UploadChanges = {}): Promise<IngestReport> {
+export async function upload(
+  clickhouse: ClickHouse,
+  dataSourceId: string,
+  content: string | Uint8Array,
+  changes: UploadChanges = {},
+): Promise<IngestReport> {
   const { body, ...options } = changes;
   uploads += 1;
   const number = uploads;
-  await using file = await room.receive('account', body ?? [typeof content === 'string' ? Buffer.from(content) : content], Infinity);
+  await using file = await room.receive(
+    'account',
+    body ?? [typeof content === 'string' ? Buffer.from(content) : content],
+    Infinity,
+  );
   return await ingestRecords(file, {
     clickhouse,
     room,
@@ -65,7 +74,10 @@ export async function upload(clickhouse: ClickHouse, dataSourceId: string, conte
 }
 
 /** What a source holds: how many rows, and every day's digest. Equal for equal rows, whatever the uploads. */
-export async function sourceEvidence(clickhouse: ClickHouse, key: SourceKey): Promise<{ readonly rows: number; readonly days: StoredDays['days'] }> {
+export async function sourceEvidence(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+): Promise<{ readonly rows: number; readonly days: StoredDays['days'] }> {
   const { days, counts } = await storedDays(clickhouse, key, { deduplicated: true, now: MEASURED_AT });
   return { rows: Object.values(counts).reduce((sum, count) => sum + count, 0), days };
 }
@@ -73,7 +85,14 @@ export async function sourceEvidence(clickhouse: ClickHouse, key: SourceKey): Pr
 /** Columns of a row that say nothing here. */
 const BLANKS = {
   touchpoints: { event_id: '', campaign: '', source: '', medium: '', cost: '0', event_type: 'click' },
-  conversions: { event_id: '', currency: 'USD', new_customer: 0, conversion_event: 'purchase', channel: '', campaign: '' },
+  conversions: {
+    event_id: '',
+    currency: 'USD',
+    new_customer: 0,
+    conversion_event: 'purchase',
+    channel: '',
+    campaign: '',
+  },
   spend: { campaign: '', impressions: 0, clicks: 0 },
   paths: { nulls: '0', dated: 0, date: '1970-01-01', upload_id: 'stored', line: 1 },
 } as const;
@@ -82,7 +101,12 @@ const BLANKS = {
 export type StoredRow = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** Puts rows into a table as they are, past everything that uploads are checked for. */
-export async function storeRows(clickhouse: ClickHouse, key: SourceKey, table: keyof typeof BLANKS, rows: readonly StoredRow[]): Promise<void> {
+export async function storeRows(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  table: keyof typeof BLANKS,
+  rows: readonly StoredRow[],
+): Promise<void> {
   const source = { account_id: key.accountId, data_source_id: key.dataSourceId, version: 1 };
   const lines = rows.map((row) => JSON.stringify({ ...source, ...BLANKS[table], ...row }));
   await clickhouse.insert(`INSERT INTO ${table} FORMAT JSONEachRow`, Buffer.from(lines.join('\n')));

@@ -16,11 +16,22 @@ const keyOf = (dataSourceId: string): SourceKey => ({ accountId: 'account', data
 const Row = z.object({ user: z.string(), channel: z.string() });
 const channelsOf = async (key: SourceKey): Promise<Readonly<Record<string, string>>> => {
   const named = await withoutGaps(store.clickhouse, key);
-  const rows = await store.clickhouse.rows(`SELECT user_id AS user, toString(channel) AS channel FROM ${touchpointsOf(named, 'FINAL')} ORDER BY toUInt32OrZero(user), user`, Row, { params: sourceParams(named) });
+  const rows = await store.clickhouse.rows(
+    `SELECT user_id AS user, toString(channel) AS channel FROM ${touchpointsOf(named, 'FINAL')} ORDER BY ` +
+      `toUInt32OrZero(user), user`,
+    Row,
+    { params: sourceParams(named) },
+  );
   return Object.fromEntries(rows.map(({ user, channel }) => [user, channel]));
 };
 
-interface Origin { readonly source?: string; readonly medium?: string; readonly campaign?: string; readonly referrer?: string; readonly click_id?: string }
+interface Origin {
+  readonly source?: string;
+  readonly medium?: string;
+  readonly campaign?: string;
+  readonly referrer?: string;
+  readonly click_id?: string;
+}
 
 /** What GA4 calls the traffic, in our style; then what it makes of automatic tags and plain links. */
 const CASES: readonly (readonly [Origin, string])[] = [
@@ -81,46 +92,91 @@ const CASES: readonly (readonly [Origin, string])[] = [
 ];
 
 test('touches without a channel have that of GA4’s default group', async () => {
-  await storeRows(store.clickhouse, keyOf('defaults'), 'touchpoints', CASES.map(([origin], place) => ({ ...origin, user_id: String(place), ts: '2026-01-01 00:00:00.000', channel: '' })));
+  await storeRows(
+    store.clickhouse,
+    keyOf('defaults'),
+    'touchpoints',
+    CASES.map(([origin], place) => ({ ...origin, user_id: String(place), ts: '2026-01-01 00:00:00.000', channel: '' })),
+  );
   const found = await channelsOf(keyOf('defaults'));
   expect(CASES.map(([origin], place) => [origin, found[String(place)]])).toEqual(CASES);
 });
 
 test('rules come first, and a channel that the file names stays', async () => {
   const origin = { ts: '2026-01-01 00:00:00.000', source: 'google', medium: 'cpc' };
-  await storeRows(store.clickhouse, keyOf('rules'), 'touchpoints', [{ user_id: '1', channel: '', ...origin }, { user_id: '2', channel: 'Search', ...origin }, { user_id: '3', channel: '', ...origin, campaign: 'brand', referrer: 'google.com' }]);
+  await storeRows(store.clickhouse, keyOf('rules'), 'touchpoints', [
+    { user_id: '1', channel: '', ...origin },
+    { user_id: '2', channel: 'Search', ...origin },
+    { user_id: '3', channel: '', ...origin, campaign: 'brand', referrer: 'google.com' },
+  ]);
   expect(await channelsOf(keyOf('rules'))).toEqual({ 1: 'paid_search', 2: 'Search', 3: 'paid_search' });
   const naming = { rules: [{ match: { referrer: 'https://www.Google.com/' }, channel: 'brand_search' }] };
   expect(await channelsOf({ ...keyOf('rules'), naming })).toEqual({ 1: 'paid_search', 2: 'Search', 3: 'brand_search' });
 });
 
 const READ_FROM = [
-  ['csv', 'text/csv', 'user_id,timestamp,source,medium,page_referrer,gclid,fbclid\n1,2026-01-01T00:00:00Z,google,cpc,,,\n2,2026-01-02T00:00:00Z,,,https://www.Bing.com/search?q=a,,\n3,2026-01-03T00:00:00Z,,,https://l.facebook.com/,,IwAR0x\n4,2026-01-03T00:00:00Z,,,,Cj0KCQ,IwAR0x\n5,2026-01-03T00:00:00Z,,,,,\n'],
-  ['ndjson', 'application/x-ndjson', '{"user_id":1,"timestamp":"2026-01-01T00:00:00Z","source":"google","medium":"cpc"}\n{"user_id":2,"timestamp":"2026-01-02T00:00:00Z","referrer":"https://www.Bing.com/search?q=a"}\n{"user_id":3,"timestamp":"2026-01-03T00:00:00Z","click_id":"FBCLID"}\n{"user_id":4,"timestamp":"2026-01-03T00:00:00Z","click_id":"gclid"}\n{"user_id":5,"timestamp":"2026-01-03T00:00:00Z","click_id":"Cj0KCQ"}\n'],
-  ['events', 'text/csv', 'user_id,timestamp,utm_source,utm_medium,referrer_url,fbclid,gclid,conversion,revenue\n1,2026-01-01T00:00:00Z,google,cpc,,,,0,\n2,2026-01-02T00:00:00Z,,,bing.com,,,0,\n3,2026-01-03T00:00:00Z,,,,IwAR0x,,0,\n4,2026-01-03T00:00:00Z,,,,,Cj0KCQ,0,\n5,2026-01-03T00:00:00Z,,,,,,0,\n6,2026-01-04T00:00:00Z,,,,,,1,20\n'],
+  [
+    'csv',
+    'text/csv',
+    'user_id,timestamp,source,medium,page_referrer,gclid,fbclid\n1,2026-01-01T00:00:00Z,google,cpc,,,\n2,2026-01-02T00:00:00Z,,,https://www.Bing.com/search?q=a,,\n3,2026-01-03T00:00:00Z,,,https://l.facebook.com/,,IwAR0x\n4,2026-01-03T00:00:00Z,,,,Cj0KCQ,IwAR0x\n5,2026-01-03T00:00:00Z,,,,,\n',
+  ],
+  [
+    'ndjson',
+    'application/x-ndjson',
+    '{"user_id":1,"timestamp":"2026-01-01T00:00:00Z","source":"google","medium":"cpc"}\n{"user_id":2,"timestamp":"2026-01-02T00:00:00Z","referrer":"https://www.Bing.com/search?q=a"}\n{"user_id":3,"timestamp":"2026-01-03T00:00:00Z","click_id":"FBCLID"}\n{"user_id":4,"timestamp":"2026-01-03T00:00:00Z","click_id":"gclid"}\n{"user_id":5,"timestamp":"2026-01-03T00:00:00Z","click_id":"Cj0KCQ"}\n',
+  ],
+  [
+    'events',
+    'text/csv',
+    'user_id,timestamp,utm_source,utm_medium,referrer_url,fbclid,gclid,conversion,revenue\n1,2026-01-01T00:00:00Z,google,cpc,,,,0,\n2,2026-01-02T00:00:00Z,,,bing.com,,,0,\n3,2026-01-03T00:00:00Z,,,,IwAR0x,,0,\n4,2026-01-03T00:00:00Z,,,,,Cj0KCQ,0,\n5,2026-01-03T00:00:00Z,,,,,,0,\n6,2026-01-04T00:00:00Z,,,,,,1,20\n',
+  ],
 ] as const;
 
 test.each(READ_FROM)('files without a channel are read as %s', async (source, mediaType, content) => {
   const report = await upload(store.clickhouse, source, content, { mediaType });
   expect(report).toMatchObject({ rowsRejected: 1, firstErrors: [{ column: '', code: 'missing_value' }] });
-  expect(await channelsOf(keyOf(source))).toEqual({ 1: 'paid_search', 2: 'organic_search', 3: 'organic_social', 4: 'paid_search' });
+  expect(await channelsOf(keyOf(source))).toEqual({
+    1: 'paid_search',
+    2: 'organic_search',
+    3: 'organic_social',
+    4: 'paid_search',
+  });
   const evidence = await sourceEvidence(store.clickhouse, keyOf(source));
   await upload(store.clickhouse, source, content, { mediaType });
   expect(await sourceEvidence(store.clickhouse, keyOf(source))).toEqual(evidence);
 });
 
 test('an empty cell of the channel will do where something else tells it; what cannot be told apart is the column’s fault', async () => {
-  const report = await upload(store.clickhouse, 'mixed', 'user_id,timestamp,channel,source,click_id\n1,2026-01-01T00:00:00Z,email,,\n2,2026-01-01T00:00:00Z,,tiktok,\n3,2026-01-01T00:00:00Z,,,\n4,2026-01-01T00:00:00Z,,,some-id\n5,2026-01-01T00:00:00Z,direct,,some-id\n');
-  expect(report).toMatchObject({ rowsAccepted: 3, firstErrors: [{ line: 4, column: 'channel', code: 'missing_value' }, { line: 5, column: 'channel', code: 'missing_value' }] });
+  const report = await upload(
+    store.clickhouse,
+    'mixed',
+    'user_id,timestamp,channel,source,click_id\n1,2026-01-01T00:00:00Z,email,,\n2,2026-01-01T00:00:00Z,,tiktok,\n3,2026-01-01T00:00:00Z,,,\n4,2026-01-01T00:00:00Z,,,some-id\n5,2026-01-01T00:00:00Z,direct,,some-id\n',
+  );
+  expect(report).toMatchObject({
+    rowsAccepted: 3,
+    firstErrors: [
+      { line: 4, column: 'channel', code: 'missing_value' },
+      { line: 5, column: 'channel', code: 'missing_value' },
+    ],
+  });
   expect(await channelsOf(keyOf('mixed'))).toEqual({ 1: 'email', 2: 'organic_social', 5: 'direct' });
 });
 
 test('analyses count touches without a channel by their default', async () => {
-  await upload(store.clickhouse, 'analysed', 'user_id,timestamp,source,medium\nu1,2026-01-01T00:00:00Z,google,cpc\nu1,2026-01-02T00:00:00Z,newsletter,email\nu2,2026-01-02T00:00:00Z,bing,organic\n');
+  await upload(
+    store.clickhouse,
+    'analysed',
+    'user_id,timestamp,source,medium\nu1,2026-01-01T00:00:00Z,google,cpc\nu1,2026-01-02T00:00:00Z,newsletter,email\nu2,2026-01-02T00:00:00Z,bing,organic\n',
+  );
   await upload(store.clickhouse, 'analysed', 'order_id,user_id,timestamp,revenue\no1,u1,2026-01-03T00:00:00Z,50\n');
   const source = await withoutGaps(store.clickhouse, keyOf('analysed'));
   expect(await sourceChannels(store.clickhouse, source)).toEqual(['email', 'organic_search', 'paid_search']);
-  const { paths, totals } = await loadJourneys(store.clickhouse, { ...source, dateRange: ['2026-01-01', '2026-01-31'], lookbackDays: 30, conversionEvent: 'purchase' });
+  const { paths, totals } = await loadJourneys(store.clickhouse, {
+    ...source,
+    dateRange: ['2026-01-01', '2026-01-31'],
+    lookbackDays: 30,
+    conversionEvent: 'purchase',
+  });
   expect(paths.channels).toEqual(['email', 'organic_search', 'paid_search']);
   expect(totals).toMatchObject({ touches: 3, convertingJourneys: 1, unattributedConversions: 0 });
 });

@@ -14,7 +14,12 @@ export interface NamedRow {
 export function referenceChannel(rules: readonly ChannelRule[], row: NamedRow): string {
   const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
   const fits = ({ match }: ChannelRule): boolean =>
-    (['channel', 'source', 'medium', 'referrer', 'clickId'] as const).every((member) => match[member] === undefined || same(match[member], row[member])) &&
-    (match.campaignRegex === undefined || new RegExp(match.campaignRegex.replace('(?i)', ''), match.campaignRegex.startsWith('(?i)') ? 'i' : '').test(row.campaign));
+    (['channel', 'source', 'medium', 'referrer', 'clickId'] as const).every(
+      (member) => match[member] === undefined || same(match[member], row[member]),
+    ) &&
+    (match.campaignRegex === undefined ||
+      new RegExp(match.campaignRegex.replace('(?i)', ''), match.campaignRegex.startsWith('(?i)') ? 'i' : '').test(
+        row.campaign,
+      ));
   return rules.find(fits)?.channel ?? row.channel;
 }

@@ -31,36 +31,91 @@ const pick = <T>(values: readonly T[], number: number): T => values[number % val
 const timeOf = (number: number): string => new Date(Date.UTC(2025, 11, 20) + number * 7_000_000).toISOString();
 
 /** The files of a source; `name` is what is made of a row's channel. */
-function files(name: (row: { channel: string; source: string; medium: string; campaign: string }) => string, step: (channel: string) => string) {
+function files(
+  name: (row: { channel: string; source: string; medium: string; campaign: string }) => string,
+  step: (channel: string) => string,
+) {
   const touches = Array.from({ length: 500 }, (_, place) => {
-    const row = { channel: pick(RAW, place * 5 + (place >> 3)), source: pick(['facebook', 'bing', ''], place >> 1), medium: pick(['cpc', 'email'], place >> 2), campaign: pick(CAMPAIGNS, place * 3 + (place >> 4)) };
+    const row = {
+      channel: pick(RAW, place * 5 + (place >> 3)),
+      source: pick(['facebook', 'bing', ''], place >> 1),
+      medium: pick(['cpc', 'email'], place >> 2),
+      campaign: pick(CAMPAIGNS, place * 3 + (place >> 4)),
+    };
     return `u${(place * 13) % 90},${timeOf(place)},${name(row)},${row.campaign},${row.source},${row.medium},${place % 3}`;
   });
   const orders = Array.from({ length: 60 }, (_, place) => {
-    const row = { channel: place % 4 === 0 ? pick(RAW, place) : '', source: '', medium: '', campaign: pick(CAMPAIGNS, place) };
+    const row = {
+      channel: place % 4 === 0 ? pick(RAW, place) : '',
+      source: '',
+      medium: '',
+      campaign: pick(CAMPAIGNS, place),
+    };
     return `o${place},u${(place * 7) % 90},${timeOf(place * 8 + 0.5)},${10 + place},${row.channel === '' ? '' : name(row)},${row.campaign}`;
   });
   const spend = Array.from({ length: 120 }, (_, place) => {
     // A campaign of its own for each raw name: rows that are renamed by hand must not become one.
-    const row = { channel: pick(RAW, place), source: '', medium: '', campaign: `${pick(CAMPAIGNS, place >> 2)}-${place % RAW.length}` };
+    const row = {
+      channel: pick(RAW, place),
+      source: '',
+      medium: '',
+      campaign: `${pick(CAMPAIGNS, place >> 2)}-${place % RAW.length}`,
+    };
     return `2026-01-${String(1 + (place % 28)).padStart(2, '0')},${name(row)},${row.campaign}_${place},${place / 4}`;
   });
-  const paths = Array.from({ length: 40 }, (_, place) => `${[0, 1, 2].slice(0, 1 + (place % 3)).map((back) => step(pick(RAW, place + back * 3))).join(' > ')},${1 + (place % 5)},${place * 3},${place % 2},2026-01-${String(1 + (place % 28)).padStart(2, '0')}`);
+  const paths = Array.from(
+    { length: 40 },
+    (_, place) =>
+      `${[0, 1, 2]
+        .slice(0, 1 + (place % 3))
+        .map((back) => step(pick(RAW, place + back * 3)))
+        .join(
+          ' > ',
+        )},${1 + (place % 5)},${place * 3},${place % 2},2026-01-${String(1 + (place % 28)).padStart(2, '0')}`,
+  );
   return {
-    journeys: [['user_id,timestamp,channel,campaign,source,medium,cost', ...touches], ['order_id,user_id,timestamp,revenue,channel,campaign', ...orders], ['date,channel,campaign,spend', ...spend]].map((lines) => lines.join('\n')),
+    journeys: [
+      ['user_id,timestamp,channel,campaign,source,medium,cost', ...touches],
+      ['order_id,user_id,timestamp,revenue,channel,campaign', ...orders],
+      ['date,channel,campaign,spend', ...spend],
+    ].map((lines) => lines.join('\n')),
     paths: [['path,conversions,revenue,nulls,date', ...paths].join('\n')],
   };
 }
 
-const raw = files(({ channel }) => channel, (channel) => channel);
+const raw = files(
+  ({ channel }) => channel,
+  (channel) => channel,
+);
 const named = files(
   ({ channel, ...row }) => referenceChannel(RULES, { channel, ...row, referrer: '', clickId: '' }),
-  (channel) => referenceChannel(RULES.filter(({ match }) => Object.keys(match).join() === 'channel'), { channel, source: '', medium: '', referrer: '', clickId: '', campaign: '' }),
+  (channel) =>
+    referenceChannel(
+      RULES.filter(({ match }) => Object.keys(match).join() === 'channel'),
+      { channel, source: '', medium: '', referrer: '', clickId: '', campaign: '' },
+    ),
 );
 
 const queryOf = (source: string, naming?: ChannelNaming): RunQuery => ({
-  accountId: 'account' as Uuid, dataSourceId: source as Uuid, naming, startDate: '2026-01-03', endDate: '2026-01-25', lookbackDays: 12, conversionEvent: 'purchase', now: new Date('2026-04-01T00:00:00Z'), earliestDay: '2025-12-01',
-  experiments: [{ id: 'exp', channel: 'meta', method: 'geo', period: { start: '2026-01-01', end: '2026-01-10' }, incrementalRevenue: 5, standardError: 1 }],
+  accountId: 'account' as Uuid,
+  dataSourceId: source as Uuid,
+  naming,
+  startDate: '2026-01-03',
+  endDate: '2026-01-25',
+  lookbackDays: 12,
+  conversionEvent: 'purchase',
+  now: new Date('2026-04-01T00:00:00Z'),
+  earliestDay: '2025-12-01',
+  experiments: [
+    {
+      id: 'exp',
+      channel: 'meta',
+      method: 'geo',
+      period: { start: '2026-01-01', end: '2026-01-10' },
+      incrementalRevenue: 5,
+      standardError: 1,
+    },
+  ],
 });
 
 /** Everything that an analysis computes its figures from, and its exported paths. */
@@ -71,8 +126,21 @@ async function inputsOf(source: string, naming?: ChannelNaming) {
   const journeys = new JourneyStore(store.clickhouse, { ...query, dateRange: [query.startDate, query.endDate] });
   for await (const chunk of await journeys.pathFile('csv', null, new AbortController().signal)) chunks.push(chunk);
   const channels = await sourceChannels(store.clickhouse, query);
-  const sampled = await loadSampledEvents(store.clickhouse, { ...query, span: { startMs: Date.parse('2025-12-20'), endMs: Date.parse('2026-01-20') }, channels, oneIn: 2 });
-  return { data, sampled, channels, rows: stored.rows, recounted: await stored.recount(), preceding: stored.preceding, exported: Buffer.concat(chunks).toString() };
+  const sampled = await loadSampledEvents(store.clickhouse, {
+    ...query,
+    span: { startMs: Date.parse('2025-12-20'), endMs: Date.parse('2026-01-20') },
+    channels,
+    oneIn: 2,
+  });
+  return {
+    data,
+    sampled,
+    channels,
+    rows: stored.rows,
+    recounted: await stored.recount(),
+    preceding: stored.preceding,
+    exported: Buffer.concat(chunks).toString(),
+  };
 }
 
 describe.each(['journeys', 'paths'] as const)('%s', (kind) => {
@@ -93,6 +161,10 @@ describe.each(['journeys', 'paths'] as const)('%s', (kind) => {
     expect(await sourceEvidence(store.clickhouse, key)).toEqual(evidence);
     // Quick counts count a row that came twice and was not merged yet twice.
     const { data, exported, recounted } = await inputsOf(`${kind}-raw`);
-    expect({ data, exported, recounted }).toEqual({ data: before.data, exported: before.exported, recounted: before.recounted });
+    expect({ data, exported, recounted }).toEqual({
+      data: before.data,
+      exported: before.exported,
+      recounted: before.recounted,
+    });
   });
 });

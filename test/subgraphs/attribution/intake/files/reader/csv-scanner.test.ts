@@ -16,12 +16,21 @@ interface Found {
   readonly unreadable: { line: number; code: string }[];
 }
 
-async function readAll(content: string | Buffer, delimiter: (typeof DELIMITERS)[number] = ',', pieceBytes = 65_536): Promise<Found> {
+async function readAll(
+  content: string | Buffer,
+  delimiter: (typeof DELIMITERS)[number] = ',',
+  pieceBytes = 65_536,
+): Promise<Found> {
   const reader = await openCsv(pieces(Buffer.from(content), pieceBytes), delimiter);
   const found: Found = { header: reader.header, rows: [], unreadable: [] };
   const sink: RowSink = {
     row: ({ data, starts, ends, count }: RowCells, line) =>
-      void found.rows.push({ line, cells: Array.from({ length: count }, (_, cell) => Buffer.from(data.subarray(starts[cell], ends[cell])).toString()) }),
+      void found.rows.push({
+        line,
+        cells: Array.from({ length: count }, (_, cell) =>
+          Buffer.from(data.subarray(starts[cell], ends[cell])).toString(),
+        ),
+      }),
     unreadable: (line, code) => void found.unreadable.push({ line, code }),
     pause: () => Promise.resolve(),
   };
@@ -29,18 +38,28 @@ async function readAll(content: string | Buffer, delimiter: (typeof DELIMITERS)[
   return found;
 }
 
-const cell = fc.oneof(fc.string({ unit: fc.constantFrom('a', 'ü', ' ', '"', ',', ';', '\t', '|', '\n'), maxLength: 12 }), fc.constantFrom('plain', '1.5'));
+const cell = fc.oneof(
+  fc.string({ unit: fc.constantFrom('a', 'ü', ' ', '"', ',', ';', '\t', '|', '\n'), maxLength: 12 }),
+  fc.constantFrom('plain', '1.5'),
+);
 
 test('whatever stands in the cells, and wherever the stream is cut, each row arrives once with its own line', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(cell, cell, fc.constantFrom('end', 'x')), { minLength: 1, maxLength: 40 }),
-      fc.constantFrom(...DELIMITERS), fc.constantFrom('\n', '\r\n'), fc.integer({ min: 1, max: 200 }), fc.boolean(),
+      fc.constantFrom(...DELIMITERS),
+      fc.constantFrom('\n', '\r\n'),
+      fc.integer({ min: 1, max: 200 }),
+      fc.boolean(),
       async (rows, delimiter, lineEnd, pieceBytes, closed) => {
-        const quote = (text: string) => (/["\n\r,;\t| ]/.test(text) || text === '' ? `"${text.replaceAll('"', '""')}"` : text);
+        const quote = (text: string) =>
+          /["\n\r,;\t| ]/.test(text) || text === '' ? `"${text.replaceAll('"', '""')}"` : text;
         const records = rows.map((row) => row.map(quote).join(delimiter));
-        const text = ['one', 'two', 'three'].join(delimiter) + lineEnd + records.join(lineEnd) + (closed ? lineEnd : '');
-        const lines = records.map((_, index) => 2 + records.slice(0, index).reduce((sum, record) => sum + record.split('\n').length, 0));
+        const text =
+          ['one', 'two', 'three'].join(delimiter) + lineEnd + records.join(lineEnd) + (closed ? lineEnd : '');
+        const lines = records.map(
+          (_, index) => 2 + records.slice(0, index).reduce((sum, record) => sum + record.split('\n').length, 0),
+        );
         const found = await readAll(text, delimiter, pieceBytes);
         expect(found.unreadable).toEqual([]);
         expect(found.rows).toEqual(rows.map((row, index) => ({ line: lines[index], cells: row })));
@@ -51,11 +70,18 @@ test('whatever stands in the cells, and wherever the stream is cut, each row arr
 });
 
 test('another parser reads the same rows from tidy text', async () => {
-  const row = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '1', '.', '-', 'é', '"'), minLength: 1, maxLength: 6 }).filter((text) => !text.startsWith('"')), { minLength: 2, maxLength: 5 });
+  const row = fc.array(
+    fc
+      .string({ unit: fc.constantFrom('a', 'b', '1', '.', '-', 'é', '"'), minLength: 1, maxLength: 6 })
+      .filter((text) => !text.startsWith('"')),
+    { minLength: 2, maxLength: 5 },
+  );
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
       const text = `h1,h2\n${rows.map((cells) => cells.join(',')).join('\n')}\n`;
-      const expected = (parse(text, { relax_quotes: true, relax_column_count: true, quote: '"' }) as string[][]).slice(1);
+      const expected = (parse(text, { relax_quotes: true, relax_column_count: true, quote: '"' }) as string[][]).slice(
+        1,
+      );
       expect((await readAll(text)).rows.map(({ cells }) => cells)).toEqual(expected);
     }),
   );
@@ -64,16 +90,23 @@ test('another parser reads the same rows from tidy text', async () => {
 test('rows that no parser can read are left out by line; the ones around them stay', async () => {
   const found = await readAll('a,b\n"c"d,e\nf,g\n"h\ni",j\nk,l\n');
   expect(found.unreadable).toEqual([{ line: 2, code: 'malformed_row' }]);
-  expect(found.rows).toEqual([{ line: 3, cells: ['f', 'g'] }, { line: 4, cells: ['h\ni', 'j'] }, { line: 6, cells: ['k', 'l'] }]);
+  expect(found.rows).toEqual([
+    { line: 3, cells: ['f', 'g'] },
+    { line: 4, cells: ['h\ni', 'j'] },
+    { line: 6, cells: ['k', 'l'] },
+  ]);
 });
 
-test.each([false, true])('a quote that never closes costs its own line only (at the end of the file: %s)', async (isAtEnd) => {
-  const rest = isAtEnd ? 10 : 300_000;
-  const found = await readAll(`a,b\n"c,d\n${'e,f\n'.repeat(rest)}`);
-  expect(found.unreadable).toEqual([{ line: 2, code: 'malformed_row' }]);
-  expect(found.rows).toHaveLength(rest);
-  expect(found.rows.at(-1)).toEqual({ line: rest + 2, cells: ['e', 'f'] });
-});
+test.each([false, true])(
+  'a quote that never closes costs its own line only (at the end of the file: %s)',
+  async (isAtEnd) => {
+    const rest = isAtEnd ? 10 : 300_000;
+    const found = await readAll(`a,b\n"c,d\n${'e,f\n'.repeat(rest)}`);
+    expect(found.unreadable).toEqual([{ line: 2, code: 'malformed_row' }]);
+    expect(found.rows).toHaveLength(rest);
+    expect(found.rows.at(-1)).toEqual({ line: rest + 2, cells: ['e', 'f'] });
+  },
+);
 
 test('however many lines leave a quote open, each costs itself alone, and closed ones behind them are read', async () => {
   const found = await readAll(`a,b\n${'x,"y\n'.repeat(100_000)}${'e,f\n'.repeat(300_000)}"g\nh",i\n`);
@@ -85,8 +118,15 @@ test('however many lines leave a quote open, each costs itself alone, and closed
 
 test('a row longer than a mebibyte is given up as a whole', async () => {
   const found = await readAll(`a,b\n1,2\n${'x'.repeat(5 * MIB)}\nc,d\n"${'y'.repeat(2 * MIB)}"\ne,f\n`);
-  expect(found.unreadable).toEqual([{ line: 3, code: 'row_too_long' }, { line: 5, code: 'row_too_long' }]);
-  expect(found.rows).toEqual([{ line: 2, cells: ['1', '2'] }, { line: 4, cells: ['c', 'd'] }, { line: 6, cells: ['e', 'f'] }]);
+  expect(found.unreadable).toEqual([
+    { line: 3, code: 'row_too_long' },
+    { line: 5, code: 'row_too_long' },
+  ]);
+  expect(found.rows).toEqual([
+    { line: 2, cells: ['1', '2'] },
+    { line: 4, cells: ['c', 'd'] },
+    { line: 6, cells: ['e', 'f'] },
+  ]);
 });
 
 test('blank rows are no rows; cells beyond the header are told', async () => {

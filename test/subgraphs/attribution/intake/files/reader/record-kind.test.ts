@@ -18,34 +18,50 @@ test.each([
   expect(kindOf(header)).toBe(kind);
 });
 
-test.each(['a,b,c', 'user_id,channel', 'path', 'user_id,timestamp,channel,revenue', 'path,conversions,user_id,timestamp,channel', 'timestamp,spend,channel'])(
-  'the columns %s are refused by name, with what each kind would need',
-  (header) => {
-    const refusal = (() => {
-      try {
-        return kindOf(header);
-      } catch (error) {
-        return error;
-      }
-    })();
-    expect(refusal).toBeInstanceOf(RefusedFileError);
-    expect(refusal).toMatchObject({ refusal: { type: 'validation_error', code: 'unrecognised_columns' } });
-    const { message } = refusal as RefusedFileError;
-    for (const name of header.split(',')) expect(message).toContain(`"${name}"`);
-    for (const kind of ['touchpoints', 'conversions', 'spend', 'paths', 'events']) expect(message).toContain(kind);
-  },
-);
+test.each([
+  'a,b,c',
+  'user_id,channel',
+  'path',
+  'user_id,timestamp,channel,revenue',
+  'path,conversions,user_id,timestamp,channel',
+  'timestamp,spend,channel',
+])('the columns %s are refused by name, with what each kind would need', (header) => {
+  const refusal = (() => {
+    try {
+      return kindOf(header);
+    } catch (error) {
+      return error;
+    }
+  })();
+  expect(refusal).toBeInstanceOf(RefusedFileError);
+  expect(refusal).toMatchObject({ refusal: { type: 'validation_error', code: 'unrecognised_columns' } });
+  const { message } = refusal as RefusedFileError;
+  for (const name of header.split(',')) expect(message).toContain(`"${name}"`);
+  for (const kind of ['touchpoints', 'conversions', 'spend', 'paths', 'events']) expect(message).toContain(kind);
+});
 
 test('a mapping names columns that no alias knows, and wins over aliases', () => {
-  const layout = detectLayout(['kunde', 'zeit', 'kanal', 'channel'], { user_id: 'kunde', timestamp: 'Zeit', channel: 'kanal' });
+  const layout = detectLayout(['kunde', 'zeit', 'kanal', 'channel'], {
+    user_id: 'kunde',
+    timestamp: 'Zeit',
+    channel: 'kanal',
+  });
   expect(layout.kind).toBe('touchpoints');
   expect(Object.fromEntries(layout.columns)).toMatchObject({ user_id: 0, timestamp: 1, channel: 2 });
 });
 
 test('a mapping of what does not exist is refused member by member', () => {
-  expect(() => detectLayout(['a'], { user_id: 'b', nonsense: 'a' })).toThrow(expect.objectContaining({
-    refusal: expect.objectContaining({ code: 'invalid_mapping', errors: [expect.objectContaining({ param: '/mapping/user_id' }), expect.objectContaining({ param: '/mapping/nonsense' })] }),
-  }));
+  expect(() => detectLayout(['a'], { user_id: 'b', nonsense: 'a' })).toThrow(
+    expect.objectContaining({
+      refusal: expect.objectContaining({
+        code: 'invalid_mapping',
+        errors: [
+          expect.objectContaining({ param: '/mapping/user_id' }),
+          expect.objectContaining({ param: '/mapping/nonsense' }),
+        ],
+      }),
+    }),
+  );
 });
 
 test.each([
@@ -53,7 +69,11 @@ test.each([
   ['user_id,Timestamp,channel, timestamp ', 'Timestamp', '2, 4'],
   ['path,conversions,nulls,path', 'path', '1, 4'],
 ])('%s is refused: %s stands there twice', (header, name, places) => {
-  expect(() => kindOf(header)).toThrow(expect.objectContaining({ refusal: expect.objectContaining({ type: 'validation_error', code: 'duplicate_columns' }) }));
+  expect(() => kindOf(header)).toThrow(
+    expect.objectContaining({
+      refusal: expect.objectContaining({ type: 'validation_error', code: 'duplicate_columns' }),
+    }),
+  );
   expect(() => kindOf(header)).toThrow(`"${name}" more than once (columns ${places})`);
 });
 
