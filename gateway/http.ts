@@ -144,7 +144,8 @@ function graphiql(): (ctx: Context) => Promise<void> {
     ctx.set(
       'Content-Security-Policy',
       "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src " +
-        "'unsafe-inline'; img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+        "'unsafe-inline'; img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; " +
+        "frame-ancestors 'none'; " +
         "form-action 'none'",
     );
     if (ctx.acceptsEncodings('gzip') !== 'gzip') {

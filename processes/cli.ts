@@ -137,7 +137,8 @@ function addListen(program: Command): void {
     )
     .option(
       '--key <key>',
-      'API key or access token (default: LIFTGRAPH_KEY in the environment, where other users of the machine do not see it)',
+      'API key or access token (default: LIFTGRAPH_KEY in the environment, where other users of the ' +
+        'machine do not see it)',
     )
     .option('--events <types>', 'only these types, separated by commas (default: all that the key may read)')
     .option('--after <position>', 'start after this event; 0 for all that are kept (default: now)', wholePosition)
@@ -235,7 +236,8 @@ function addAudit(program: Command, exitWith: ExitWith): void {
   audit
     .command('verify')
     .description(
-      'check entries of one chain: files of the archive, or entries as the service shows them, one per line, oldest first',
+      'check entries of one chain: files of the archive, or entries as the service shows them, one per ' +
+        'line, oldest first',
     )
     .argument('<file...>', '.ndjson or .ndjson.gz')
     .requiredOption('--heads <file>', 'the signed heads: AUDIT_HEADS_FILE of the service, or a copy of it')

@@ -22,7 +22,8 @@ export const eventsOwner: MigrationOwner = {
            client_address text,
            occurred_at timestamptz(3) not null default clock_timestamp()
          )`,
-        `comment on table events.told_audit_events is 'audit events that wait to be sealed into the chain of their tenant'`,
+        `comment on table events.told_audit_events is 'audit events that wait to be sealed into the chain ` +
+          `of their tenant'`,
         `comment on column events.told_audit_events.tenant_id is 'null belongs to the installation'`,
         `create index told_audit_events_order on events.told_audit_events (tenant_id, event_id)`,
         `create function events.record_audit_event(in_event uuid, in_tenant uuid, in_body jsonb, in_address text)

@@ -59,7 +59,8 @@ async function eventsPerSecond(
   const { user, system } = process.cpuUsage(cpu);
   const total = STREAMS * EVENTS_PER_STREAM;
   print(
-    `${name} ${JSON.stringify(variables)}: ${Math.round((total / (performance.now() - started)) * 1000)} events/s on ` +
+    `${name} ${JSON.stringify(variables)}: ` +
+      `${Math.round((total / (performance.now() - started)) * 1000)} events/s on ` +
       `${STREAMS} streams, ${((user + system) / 1000 / total).toFixed(3)} ms CPU per event`,
   );
 }

@@ -149,7 +149,8 @@ async function deliver(label: string, batch: number, perS?: number): Promise<voi
   const rate = Math.round(total / tookS);
   print(
     `${label}: ${rate} events/s on ${streams} streams${perS === undefined ? ` (target ${TARGET_PER_S})` : ''}, ` +
-      `${((user + system) / 1000 / total).toFixed(3)} ms CPU each; recorded to received p50 ${delaysMs[total >> 1]} ms, ` +
+      `${((user + system) / 1000 / total).toFixed(3)} ms CPU each; recorded to received p50 ` +
+      `${delaysMs[total >> 1]} ms, ` +
       `p95 ${delaysMs[Math.floor(total * 0.95)]} ms`,
   );
 }

@@ -26,7 +26,8 @@ const FAIR_LINES: Migration = {
      )`,
     `comment on table ${JOBS_SCHEMA}.waiting is 'jobs that wait for a first worker; each came with a ticket, but ` +
       `leaves with any'`,
-    `comment on column ${JOBS_SCHEMA}.waiting.share is 'limits of a queue hold within it; turns are those of the tenant'`,
+    `comment on column ${JOBS_SCHEMA}.waiting.share is 'limits of a queue hold within it; turns are ` +
+      `those of the tenant'`,
     `create unique index waiting_once on ${JOBS_SCHEMA}.waiting (queue, singleton_key)`,
     `create index waiting_in_line on ${JOBS_SCHEMA}.waiting (queue, tenant, share, place)`,
     `create table ${JOBS_SCHEMA}.turns (queue text not null, tenant text not null, last_turn timestamptz not null, ` +

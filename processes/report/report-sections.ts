@@ -155,7 +155,8 @@ function combination(report: AttributionReport): string {
   if (report.model !== 'causal')
     return `This report shows the ${MODEL_NAMES[report.model] ?? report.model} model alone.`;
   return isIncremental(report)
-    ? 'The causal result weights the five by how well they foretell that measured change on shoppers they have not seen.'
+    ? 'The causal result weights the five by how well they foretell that measured change on shoppers ' +
+        'they have not seen.'
     : 'Here PRAV could not run, so that nothing measures change: the causal result combines the other models by ' +
         'published weights, and its credit is what they share out.';
 }

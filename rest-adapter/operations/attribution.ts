@@ -129,7 +129,8 @@ export const attributionOperations = [
     summary: 'Download an analysis',
     description:
       'A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as ' +
-      'stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a text that ' +
+      'stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC ' +
+      '4180; a text that ' +
       'a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows. Level paths shows ' +
       'journeys, which auditors of a workspace may not read.',
     pathSchema: idPath,

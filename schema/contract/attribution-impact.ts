@@ -49,7 +49,8 @@ export const channelImpact = z
     }),
     confidenceInterval: confidenceInterval.nullable().meta({
       graph:
-        'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the placebos). A baseline ' +
+        'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the ' +
+        'placebos). A baseline ' +
         'channel under causal and prav: [0, 0].',
     }),
     lastclickRevenue: money.meta({ graph: 'Revenue that plain last click gives the channel.' }),
@@ -88,7 +89,8 @@ export const timeSeriesPoint = z
   .meta({
     id: 'TimeSeriesPoint',
     graph:
-      'The credit of one period, UTC. Every column sums over the periods to the figure of the whole range, to the cent.',
+      'The credit of one period, UTC. Every column sums over the periods to the figure of the whole ' +
+      'range, to the cent.',
   });
 
 export const campaignImpact = z

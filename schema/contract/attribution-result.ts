@@ -102,7 +102,8 @@ const timeSeries = z
   .nullable()
   .meta({
     graph:
-      'The credit by period of the granularity, in order; null until completed, and where the source holds aggregated ' +
+      'The credit by period of the granularity, in order; null until completed, and where the source ' +
+      'holds aggregated ' +
       'paths, which have no times.',
   });
 const campaigns = z
@@ -126,10 +127,12 @@ const signature = {
     .nullable()
     .meta({
       description:
-        'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null ' +
+        'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with ' +
+        '/.well-known/jwks.json. Null ' +
         'until completed, while a refresh is under way, and on results that are older than signatures',
       graph:
-        'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a refresh is under way, ' +
+        'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a ' +
+        'refresh is under way, ' +
         'and on results that are older than signatures.',
     }),
 };

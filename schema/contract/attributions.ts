@@ -26,7 +26,8 @@ export const attributions = noun({
       field: 'attributions',
       summary: 'List the analyses',
       description:
-        'Newest first; items leave out time_series, model_breakdown, comparison and diagnostics unless include names them.',
+        'Newest first; items leave out time_series, model_breakdown, comparison and diagnostics unless ' +
+        'include names them.',
       graph: 'Analyses of the account, newest first.',
       filter: attributionFilter,
       answer: { page: attribution },

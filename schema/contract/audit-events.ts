@@ -21,7 +21,8 @@ const breakReason = z.enum([...BREAK_REASONS, 'heads_missing']).register(graphTy
   name: 'ChainBreakReason',
   description:
     'MISSING: an entry is not there. ALTERED: an entry is not what was sealed. HEAD_MISMATCH: an entry is not what a ' +
-    'signed head saw. HEAD_UNPROVEN: a line of the heads file was signed by nobody here. HEADS_MISSING: heads that were ' +
+    'signed head saw. HEAD_UNPROVEN: a line of the heads file was signed by nobody here. HEADS_MISSING: ' +
+    'heads that were ' +
     'signed are not in the heads file.',
 });
 
@@ -77,7 +78,8 @@ const pageVerdict = z
   .object({
     chainVerified: z.boolean().meta({
       graph:
-        'Whether every entry of the page has its hash and is linked to its neighbours. verifyAuditChain checks the rest.',
+        'Whether every entry of the page has its hash and is linked to its neighbours. verifyAuditChain ' +
+        'checks the rest.',
     }),
   })
   .meta({ graph: 'One page of the audit log, the newest first.' });

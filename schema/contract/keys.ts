@@ -24,11 +24,14 @@ const apiVersion = z.enum(API_VERSIONS).meta({ scalar: 'String' });
 export const apiKey = z
   .object({
     id: id('key').meta({ graph: 'Public id, key_ and 22 characters.' }),
-    keyPairId: id('kp').nullable().meta({
-      description: 'Links a live key and its test twin; null for the key that an agent was registered with',
-      graph:
-        'Links a live key and its test twin, kp_ and 22 characters; null for the key that an agent was registered with.',
-    }),
+    keyPairId: id('kp')
+      .nullable()
+      .meta({
+        description: 'Links a live key and its test twin; null for the key that an agent was registered with',
+        graph:
+          'Links a live key and its test twin, kp_ and 22 characters; null for the key that an agent was ' +
+          'registered with.',
+      }),
     name: z.string().nullable().meta({ graph: 'What its makers call it.' }),
     env: keyEnvironment.meta({ graph: 'Where it leads; the key of an agent is live.' }),
     type: keyType.meta({ graph: 'SK.' }),
@@ -170,7 +173,8 @@ export const keys = noun({
       field: 'keys',
       summary: 'List the keys of the account',
       description:
-        'Newest first, ended ones included; never the keys themselves, nor their hashes. A test key sees test keys alone.',
+        'Newest first, ended ones included; never the keys themselves, nor their hashes. A test key sees ' +
+        'test keys alone.',
       graph:
         'Keys of the account, newest first, ended ones included; a test key sees test keys alone. Errors: ' +
         'INSUFFICIENT_PERMISSIONS.',
@@ -203,7 +207,8 @@ export const keys = noun({
       action: 'key:write',
       summary: 'Replace a key by another',
       description:
-        'The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on for ' +
+        'The new key, shown only here, has the scopes, allowlist, version and end of the old one, ' +
+        'which works on for ' +
         'grace_hours. Tokens, and keys that end, rotate what ends with them. Rotating a key that was rotated before ' +
         'ends the ' +
         'older grace.',
@@ -223,7 +228,8 @@ export const keys = noun({
       action: 'key:write',
       summary: 'Replace the key of the calling agent',
       description:
-        'Rotates the key that the agent was registered with, svc_agent_sk_…, as POST /keys/{id}/rotate does with any key.',
+        'Rotates the key that the agent was registered with, svc_agent_sk_…, as POST /keys/{id}/rotate ' +
+        'does with any key.',
       graph:
         'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR ' +
         '(key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).',

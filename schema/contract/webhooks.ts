@@ -12,7 +12,8 @@ export const MAX_WEBHOOKS = 16;
 const disabledReason = z.enum(DISABLED_REASONS).register(graphTypes, {
   name: 'WebhookDisabledReason',
   description:
-    'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or key ' +
+    'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or ' +
+    'the grant or key ' +
     'that made it has ended.',
 });
 
@@ -118,7 +119,8 @@ export const webhooks = noun({
       summary: 'Subscribe an address to events',
       description:
         `Events of your account, or of the workspace that you act in, are sent to the address as signed ` +
-        `JSON; the JSON Schema of each type is part of this release (schema/events). At most ${MAX_WEBHOOKS} webhooks. ` +
+        `JSON; the JSON Schema of each type is part of this release (schema/events). At most ` +
+        `${MAX_WEBHOOKS} webhooks. ` +
         `Without a secret one is made. Addresses that are not public are refused, now and at every sending.`,
       graph:
         'Subscribes an address to events. Errors: VALIDATION_ERROR (refused_address, unknown_host, ' +

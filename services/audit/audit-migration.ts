@@ -34,7 +34,8 @@ export const AUDIT_CHAIN: Migration = {
        signed_sequence bigint not null default 0,
        unsigned_since timestamptz
      )`,
-    `comment on table events.audit_chains is 'the head of every chain; its row is the lock under which the chain grows'`,
+    `comment on table events.audit_chains is 'the head of every chain; its row is the lock under which ` +
+      `the chain grows'`,
     ...tenantTable('events.audit_chains'),
     `create index audit_chains_unsigned on events.audit_chains (unsigned_since) where unsigned_since is not null`,
 
@@ -47,12 +48,14 @@ export const AUDIT_CHAIN: Migration = {
      )`,
     `comment on column events.audit_entries.entry is 'canonical JSON (RFC 8785), exactly the bytes that are hashed'`,
     ...tenantTable('events.audit_entries'),
-    `create index audit_entries_type on events.audit_entries (account_id, ((entry::jsonb) ->> 'event_type'), sequence)`,
+    `create index audit_entries_type on events.audit_entries (account_id, ((entry::jsonb) ->> ` +
+      `'event_type'), sequence)`,
     `create index audit_entries_severity on events.audit_entries (account_id, ((entry::jsonb) ->> 'severity'), ` +
       `sequence)`,
     `create index audit_entries_moment on events.audit_entries (account_id, ((entry::jsonb ->> 'occurred_at') ` +
       `collate "C"))`,
-    `create index audit_entries_actor on events.audit_entries (account_id, ((entry::jsonb) #>> '{actor,id}'), sequence)`,
+    `create index audit_entries_actor on events.audit_entries (account_id, ((entry::jsonb) #>> ` +
+      `'{actor,id}'), sequence)`,
 
     // The addresses behind the hashes of the entries; they are coarsened later, which a chained row could not be.
     `create table events.audit_addresses (

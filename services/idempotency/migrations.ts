@@ -27,7 +27,8 @@ export const idempotencyOwner: MigrationOwner = {
            answer bytea,
            claimed_at timestamptz not null default clock_timestamp()
          ) with (fillfactor = 70)`,
-        `comment on column idempotency.claims.awaited is 'somebody waits for the end of this attempt and wants to be told'`,
+        `comment on column idempotency.claims.awaited is 'somebody waits for the end of this attempt and ` +
+          `wants to be told'`,
         `comment on column idempotency.claims.effect is 'what was committed for this key, in the transaction that ` +
           `committed it'`,
         `create index claims_claimed_at on idempotency.claims (claimed_at)`,

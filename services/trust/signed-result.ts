@@ -146,7 +146,8 @@ function headerOf(jws: string): { readonly alg: string; readonly kid: string | n
   if (header !== null) return header;
   throw new ProblemError(
     'validation_error',
-    'jws: not a JWS in compact serialization: three base64url parts separated by dots, the first a JSON object with alg.',
+    'jws: not a JWS in compact serialization: three base64url parts separated by dots, the first a JSON ' +
+      'object with alg.',
     { code: 'not_a_jws', param: '/jws' },
   );
 }

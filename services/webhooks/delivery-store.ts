@@ -38,10 +38,14 @@ type ClaimedRow = Omit<ClaimedDelivery, 'sentAt' | 'occurredAt'> & {
   readonly occurredAt: string;
 };
 
-const COLUMNS = `id, event_id as "eventId", event_type as "eventType", attempt, status, url, response_status as "responseStatus", response_time_ms as "responseTimeMs", response_body as "responseBody", error,
-  scheduled_at as "scheduledAt", sent_at as "sentAt", completed_at as "completedAt", next_attempt_at as "nextAttemptAt", request_headers as "requestHeaders", is_test as "isTest"`;
-const CLAIMED = `id, account_id as "accountId", environment, endpoint_id as "endpointId", event_id as "eventId", event_type as "eventType", is_test as "isTest", attempt, sent_at as "sentAt", kind, url, metadata,
-  api_version as "apiVersion", secret as "sealedSecret", replaced_secret as "sealedReplacedSecret", data, occurred_at as "occurredAt"`;
+const COLUMNS = `id, event_id as "eventId", event_type as "eventType", attempt, status, url,
+  response_status as "responseStatus", response_time_ms as "responseTimeMs", response_body as "responseBody", error,
+  scheduled_at as "scheduledAt", sent_at as "sentAt", completed_at as "completedAt", next_attempt_at as "nextAttemptAt",
+    request_headers as "requestHeaders", is_test as "isTest"`;
+const CLAIMED = `id, account_id as "accountId", environment, endpoint_id as "endpointId", event_id as "eventId",
+  event_type as "eventType", is_test as "isTest", attempt, sent_at as "sentAt", kind, url, metadata,
+  api_version as "apiVersion", secret as "sealedSecret", replaced_secret as "sealedReplacedSecret", data,
+    occurred_at as "occurredAt"`;
 
 /** Part of the caller's transaction, which acts for the tenant. */
 export async function insertDelivery(em: SqlEntityManager, delivery: NewDelivery): Promise<Delivery> {

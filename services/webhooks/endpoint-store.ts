@@ -43,9 +43,12 @@ const GRANT_LIVES = '(grant_id is null or auth.grant_lives(grant_id))';
 const MAKER_LIVES = `(${GRANT_LIVES} and (key_id is null or auth.key_lives(key_id)))`;
 const GRANT_OF_CREDENTIAL = `(select grant_id from auth.bond_of(?))`;
 const KEY_OF_CREDENTIAL = `(select maker_id from auth.bond_of(?) where grant_id is null)`;
-const COLUMNS = `id, kind, account_id as "accountId", environment, workspace_id as "workspaceId", url, events, scopes, is_active and ${MAKER_LIVES} as "isActive",
-  case when ${MAKER_LIVES} then disabled_reason when ${GRANT_LIVES} then 'key_ended' else 'grant_ended' end as "disabledReason", metadata,
-  secret_prefix as "secretPrefix", api_version as "apiVersion", delivered, failed, last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt", created_at as "createdAt", updated_at as "updatedAt"`;
+const COLUMNS = `id, kind, account_id as "accountId", environment, workspace_id as "workspaceId", url, events, scopes,
+  is_active and ${MAKER_LIVES} as "isActive",
+  case when ${MAKER_LIVES} then disabled_reason when ${GRANT_LIVES} then 'key_ended'
+    else 'grant_ended' end as "disabledReason", metadata,
+  secret_prefix as "secretPrefix", api_version as "apiVersion", delivered, failed, last_success_at as "lastSuccessAt",
+    last_failure_at as "lastFailureAt", created_at as "createdAt", updated_at as "updatedAt"`;
 const TEXTS = `array(select jsonb_array_elements_text(?::jsonb))`;
 
 /**

@@ -378,7 +378,8 @@ export const attributionOwner: MigrationOwner = {
         `create trigger forget_channel_rules after update of deleted_at on attribution.data_sources for each row
            when (new.deleted_at is not null) execute function attribution.forget_channel_rules()`,
         `alter table attribution.data_sources add column channel_rules_digest text`,
-        `comment on column attribution.data_sources.channel_rules_digest is 'names the rules in force; null for none'`,
+        `comment on column attribution.data_sources.channel_rules_digest is 'names the rules in ` +
+          `force; null for none'`,
         `alter table attribution.attributions add column channel_rules_digest text`,
         `comment on column attribution.attributions.channel_rules_digest is 'names the rules that its figures ` +
           `follow; null for none'`,

@@ -32,7 +32,8 @@ export function runMarkov(
   if (table.channels.length > MOST_CHANNELS)
     return failure(
       'too_many_channels',
-      `A Markov chain is solved for up to ${MOST_CHANNELS} channels; this data has ${table.channels.length}. Merge some.`,
+      `A Markov chain is solved for up to ${MOST_CHANNELS} channels; this data has ` +
+        `${table.channels.length}. Merge some.`,
     );
   const solved = (fraction: number): void => checkpoint(fraction * 0.8);
   const { creditAlone = false } = replication;

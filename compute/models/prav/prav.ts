@@ -83,8 +83,10 @@ export function runPrav(
     );
   if (sample === 'fits' && joint === null)
     warnings.push(
-      'Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth in orders where ' +
-        'touches overlap: each touch was judged by itself, and the total can be far off. An experiment would settle it.',
+      'Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth ' +
+        'in orders where ' +
+        'touches overlap: each touch was judged by itself, and the total can be far off. An experiment ' +
+        'would settle it.',
     );
   if (sample === 'too many channels')
     warnings.push(
@@ -94,7 +96,8 @@ export function runPrav(
   if (claimed < 1)
     warnings.push(
       `What the paid channels show in total is no more than an error in the price of interest (κ) could make: ` +
-        `${claimed === 0 ? 'none' : `${Math.round(claimed * 100)} %`} of it is claimed. An experiment would settle it.`,
+        `${claimed === 0 ? 'none' : `${Math.round(claimed * 100)} %`} of it is claimed. An experiment ` +
+        `would settle it.`,
     );
   if (all.scalars[Scalar.revenue]! < 0) warnings.push('Refunds exceed sales: incremental revenue is taken as 0.');
   const revenueAt = (at: number): Float64Array =>

@@ -8,7 +8,8 @@ export const admissionMigration: Migration = {
   name: '003-admission',
   up: [
     `create function auth.clock() returns timestamptz language sql stable as $$ select now() $$`,
-    `comment on function auth.clock() is 'the only clock that expiries and windows are judged by; only the owner can ` +
+    `comment on function auth.clock() is 'the only clock that expiries and windows are judged by; ` +
+      `only the owner can ` +
       `replace it, as tests do'`,
 
     `create view auth.credentials with (security_invoker = true) as

@@ -39,7 +39,8 @@ type Row = Omit<ApiKeyRecord, Moment | 'bond'> & KeyBond & Readonly<Record<Momen
 
 const moment = (column: string, name: Moment): string => `to_jsonb(${column}) #>> '{}' as "${name}"`;
 
-const COLUMNS = `id, agent_id as "agentId", key_pair_id as "keyPairId", kind, name, display_prefix as "displayPrefix", last4, scopes,
+const COLUMNS = `id, agent_id as "agentId", key_pair_id as "keyPairId", kind, name, display_prefix as "displayPrefix",
+  last4, scopes,
   allowed_ips::text[] as "allowedIps", api_version as "apiVersion", rotated_to as "rotatedTo",
   maker_id as "makerId", grant_id as "grantId",
   case when revoked_at is not null then 'revoked'

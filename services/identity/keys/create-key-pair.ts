@@ -98,7 +98,8 @@ function assertAllowlists(plan: Plan): void {
   throw invalid(
     '/allowed_ips',
     'requires_enterprise',
-    `allowlists come with the plan enterprise, and this account is on ${plan}; leave allowed_ips out or change the plan`,
+    `allowlists come with the plan enterprise, and this account is on ${plan}; leave allowed_ips out or ` +
+      `change the plan`,
   );
 }
 

@@ -63,7 +63,8 @@ async function assertNoneYet(em: SqlEntityManager): Promise<void> {
   throw new ProblemError(
     'conflict',
     'The first account exists already, so this token has no further use. The operator of this installation creates ' +
-      'more accounts with: npx liftgraph admin account create. Lost keys are replaced with: npx liftgraph admin key create.',
+      'more accounts with: npx liftgraph admin account create. Lost keys are replaced with: npx liftgraph ' +
+      'admin key create.',
     { code: 'account_exists' },
   );
 }

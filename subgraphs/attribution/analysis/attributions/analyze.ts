@@ -101,7 +101,8 @@ export async function analyze(
     throw new AnalysisFailedError({
       code: 'insufficient_data',
       message:
-        'There is no conversion in this range. Choose a longer range, upload the orders, or name another conversion event.',
+        'There is no conversion in this range. Choose a longer range, upload the orders, or name another ' +
+        'conversion event.',
     });
   }
   if (data.totals.journeys === 0) {

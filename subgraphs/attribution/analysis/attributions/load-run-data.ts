@@ -40,7 +40,8 @@ const TOO_MUCH_TO_READ = {
   statement_too_large: {
     code: 'insufficient_data',
     message:
-      'The rows of this range need more memory than one analysis may take. Choose a shorter range, or split the source.',
+      'The rows of this range need more memory than one analysis may take. Choose a shorter range, or ' +
+      'split the source.',
   },
   statement_ended: {
     code: 'internal',

@@ -28,7 +28,8 @@ function signatureOf(result: Json): string {
   const signature = compactJws.safeParse(result['signature']);
   if (signature.success) return signature.data;
   const message =
-    'result.signature: the result carries no signature. It is not completed, or was completed before results were signed.';
+    'result.signature: the result carries no signature. It is not completed, or was completed before ' +
+    'results were signed.';
   throw new ProblemError('validation_error', message, { code: 'required', param: '/result/signature' });
 }
 

@@ -37,7 +37,8 @@ export function sourceChangeResolver(services: SourceWatchServices): ClassType {
       @Arg('after', () => Int, {
         nullable: true,
         description:
-          'Sequence of the last state that was seen: the present one comes only where it is another. Always when absent.',
+          'Sequence of the last state that was seen: the present one comes only where it is another. ' +
+          'Always when absent.',
       })
       _after?: number | null,
     ): SourceChange {

@@ -12,10 +12,13 @@ const SOURCE = `account_id LowCardinality(String), data_source_id LowCardinality
 const SOURCE_NAMES = 'account_id, data_source_id';
 const PARTITION = 'PARTITION BY (account_id, data_source_id)';
 
-const TOUCH = `user_id String, ts DateTime64(3, 'UTC'), event_id String, channel LowCardinality(String), campaign LowCardinality(String),
+const TOUCH = `user_id String, ts DateTime64(3, 'UTC'), event_id String, channel LowCardinality(String),
+  campaign LowCardinality(String),
   source LowCardinality(String), medium LowCardinality(String), cost Decimal(18, 6), event_type LowCardinality(String)`;
-const CONVERSION = `order_id String, user_id String, ts DateTime64(3, 'UTC'), event_id String, revenue Decimal(18, 4), currency LowCardinality(String),
-  new_customer Int8, conversion_event LowCardinality(String), channel LowCardinality(String), campaign LowCardinality(String)`;
+const CONVERSION = `order_id String, user_id String, ts DateTime64(3, 'UTC'), event_id String, revenue Decimal(18, 4),
+  currency LowCardinality(String),
+  new_customer Int8, conversion_event LowCardinality(String), channel LowCardinality(String),
+    campaign LowCardinality(String)`;
 const SPEND =
   `date Date32, channel LowCardinality(String), campaign LowCardinality(String), spend Decimal(18, 6), ` +
   `impressions UInt64, clicks UInt64`;

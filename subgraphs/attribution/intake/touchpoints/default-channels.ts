@@ -183,9 +183,12 @@ const numberOf = (conditions: Conditions, kind: string): number => Object.keys(c
 
 /** Columns that {@link DEFAULT_PLACE} reads beside those of the table. */
 export const DEFAULT_COLUMNS: readonly string[] = [
-  `multiIf(source != '', ${kindOf(SOURCES, 'source')}, click_id IN ${list(PAID_SEARCH_CLICKS)}, ${numberOf(SOURCES, 'search')}, click_id IN ${list(SOCIAL_CLICKS)}, ${numberOf(SOURCES, 'social')},
+  `multiIf(source != '', ${kindOf(SOURCES, 'source')}, click_id IN ${list(PAID_SEARCH_CLICKS)},
+    ${numberOf(SOURCES, 'search')}, click_id IN ${list(SOCIAL_CLICKS)}, ${numberOf(SOURCES, 'social')},
     ${kindOf(SOURCES, 'referrer')}) AS default_source`,
-  `multiIf(medium != '', ${kindOf(MEDIA, 'medium')}, click_id IN ${list([...PAID_SEARCH_CLICKS, ...PAID_SOCIAL_CLICKS])}, ${numberOf(MEDIA, 'paid')}, click_id IN ${list(DISPLAY_CLICKS)}, ${numberOf(MEDIA, 'display')},
+  `multiIf(medium != '', ${kindOf(MEDIA, 'medium')},
+    click_id IN ${list([...PAID_SEARCH_CLICKS, ...PAID_SOCIAL_CLICKS])}, ${numberOf(MEDIA, 'paid')},
+      click_id IN ${list(DISPLAY_CLICKS)}, ${numberOf(MEDIA, 'display')},
     source = '' AND referrer != '', ${numberOf(MEDIA, 'referral')}, ${numberOf(MEDIA, 'none')}) AS default_medium`,
   `match(lowerUTF8(campaign), '^(.*(([^a-df-z]|^)shop|shopping).*)$') AS default_shop`,
   `position(lowerUTF8(campaign), 'cross-network') > 0 AS default_cross`,

@@ -140,7 +140,8 @@ function refuseRepeated(header: readonly string[], read: ReadonlyMap<CanonicalCo
     const name = printable(header[index]!.replace(/^\uFEFF/, '').trim());
     throw invalidFile(
       'duplicate_columns',
-      `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or remove all but one.`,
+      `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or ` +
+        `remove all but one.`,
     );
   }
 }
