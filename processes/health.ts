@@ -5,7 +5,8 @@ import type { ClickHouse } from '../platform/clickhouse/client.ts';
 import { queueStanding } from '../platform/jobs/queue-standing.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import type { HealthCheck, HealthReport } from '../rest-adapter/representations/health-report.ts';
-import { RUN_QUEUE } from '../subgraphs/attribution/analysis/attributions/run-attribution.ts';
+import { ATTRIBUTION_RUNS } from '../subgraphs/attribution/analysis/attributions/attribution.ts';
+import { askedRuns } from '../subgraphs/attribution/runs/run-queues.ts';
 import type { DiskWatch } from './disk-watch.ts';
 
 export interface HealthOptions {
@@ -52,7 +53,10 @@ export function healthOf({ backing, pool, disk, uptimeSeconds }: HealthOptions):
       }),
     ),
     queue: new KeptCheck(async () => {
-      const { waiting, oldestWaitS, running, isServed } = await queueStanding(database, RUN_QUEUE.name);
+      const { waiting, oldestWaitS, running, isServed } = await queueStanding(
+        database,
+        askedRuns(ATTRIBUTION_RUNS).name,
+      );
       if (isServed) servedMs = performance.now();
       const isForsaken = performance.now() - servedMs > UNSERVED_MS || (running === 0 && oldestWaitS > FORGOTTEN_S);
       if (isForsaken) return { status: 'down', queueDepth: waiting, reason: 'No worker takes jobs.' };

@@ -4,15 +4,9 @@ import { throughOutages } from '../platform/jobs/through-outages.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import type { SigningKeyStore } from '../services/trust/signing-key-store.ts';
 import { loadRunData } from '../subgraphs/attribution/analysis/attributions/load-run-data.ts';
-import {
-  refreshAttributions,
-  REFRESH_QUEUE,
-} from '../subgraphs/attribution/analysis/attributions/refresh-attributions.ts';
-import { RUN_QUEUE, type RunJob } from '../subgraphs/attribution/analysis/attributions/run-attribution.ts';
-import {
-  recordFailure,
-  runAttributionJob,
-} from '../subgraphs/attribution/analysis/attributions/run-attribution-job.ts';
+import { attributionKind } from '../subgraphs/attribution/analysis/attributions/attribution-kind.ts';
+import { refreshAttributions } from '../subgraphs/attribution/analysis/attributions/refresh-attributions.ts';
+import { workOnRuns } from '../subgraphs/attribution/runs/work-on-runs.ts';
 import { resultSigner } from '../subgraphs/attribution/analysis/attributions/sign-result.ts';
 import { PURGE_QUEUE } from '../subgraphs/attribution/intake/data-sources/delete-data-source.ts';
 import { LATE_ROWS_QUEUE } from '../subgraphs/attribution/intake/data-sources/late-rows.ts';
@@ -25,7 +19,6 @@ import {
 import { readRevenue, type RevenueQuery } from '../subgraphs/attribution/intake/touchpoints/range-revenue.ts';
 import type { SourceKey } from '../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
-import { ProblemError } from '../schema/problems.ts';
 import type { BackingServices } from './backing-services.ts';
 
 export interface JobHandlersOptions {
@@ -69,24 +62,10 @@ export async function handleJobs({
     loadRunData: loadRunData(clickhouse),
     signResult: resultSigner(keys, issuer),
   };
-  const onRunExhausted = async (run: RunJob, error: Error) => {
-    logger.error(
-      { err: error, attributionId: run.attributionId, revision: run.revision },
-      'an analysis failed in every attempt',
-    );
-    // What a caller may see is written for one.
-    const cause =
-      error.name === ProblemError.name
-        ? `. ${error.message} It is not billed.`
-        : ' because of an error on our side. It is not billed; the log names the cause.';
-    await recordFailure(analyses, run, { code: 'internal', message: `The analysis failed three times${cause}` });
-  };
-  await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) =>
-    runAttributionJob(analyses, job),
-  );
-  await jobs.work(REFRESH_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onRunExhausted }, (job) =>
-    runAttributionJob(analyses, job),
-  );
+  await workOnRuns(analyses, attributionKind(analyses), {
+    asked: config.jobConcurrency,
+    refreshed: BESIDE_EACH_OTHER,
+  });
 
   const refreshes = {
     database,

@@ -9,7 +9,7 @@ import { newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { dayAt, EARLIEST_DAY, MAX_AHEAD_MS } from '../../schema/day-range.ts';
 import { ProblemError } from '../../schema/problems.ts';
-import { AnalysisFailedError } from '../../subgraphs/attribution/analysis/attributions/analysis-failed-error.ts';
+import { RunFailedError } from '../../subgraphs/attribution/runs/run-failed-error.ts';
 import { analyze, type RunParameters } from '../../subgraphs/attribution/analysis/attributions/analyze.ts';
 import { measureEvidence } from '../../subgraphs/attribution/analysis/attributions/assess-trust.ts';
 import type { ModelOutcomes } from '../../subgraphs/attribution/analysis/attributions/compose-figures.ts';
@@ -77,7 +77,7 @@ export async function analyzeFiles(request: AnalyzeRequest, services: AnalyzeSer
     return await runOn({ clickhouse, room }, request, services, closers);
   } catch (error) {
     services.signal.throwIfAborted();
-    if (error instanceof AnalysisFailedError) throw new BadInputError(error.failure.message, { cause: error });
+    if (error instanceof RunFailedError) throw new BadInputError(error.failure.message, { cause: error });
     throw error;
   } finally {
     for (const close of closers.toReversed()) await close();

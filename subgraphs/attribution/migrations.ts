@@ -385,5 +385,19 @@ export const attributionOwner: MigrationOwner = {
           `follow; null for none'`,
       ],
     },
+    {
+      // The progress of every kind of run has the same columns: see runs/run-table.ts.
+      name: '033-progress-of-runs',
+      up: [
+        `alter table attribution.attribution_progress rename column attribution_id to run_id`,
+        `create or replace function attribution.forget_old_progress() returns bigint
+           language sql volatile security definer set search_path = attribution, pg_temp
+           as $$ with gone as (
+                   delete from attribution.attribution_progress p using attribution.attributions a
+                   where a.id = p.run_id and a.status in ('completed', 'failed')
+                     and a.completed_at < now() - interval '1 hour' returning 1)
+                 select count(*) from gone $$`,
+      ],
+    },
   ],
 };

@@ -107,7 +107,7 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
       expect(saved).toBeDefined();
       await folder.sql(
         `update attribution.attribution_progress set event = ` +
-          `'{"kind":"ERROR","failure":{"code":"internal","message":"planted"}}' where attribution_id = $1 and event ` +
+          `'{"kind":"ERROR","failure":{"code":"internal","message":"planted"}}' where run_id = $1 and event ` +
           `->> 'kind' ` +
           `= 'RESULT'`,
         [uuidOf(id)],
@@ -122,22 +122,20 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
         `insert into attribution.attribution_progress
           select (jsonb_populate_record(p, jsonb_build_object('sequence', sequence + 1))).*
             from attribution.attribution_progress p
-         where attribution_id = $1 and event ->> 'kind' in ('RESULT', 'ERROR')`,
+         where run_id = $1 and event ->> 'kind' in ('RESULT', 'ERROR')`,
         [uuidOf(id)],
       );
       expect(await broken()).toEqual([`${id} has 2 last events`]);
       await folder.sql(
-        `delete from attribution.attribution_progress where attribution_id = $1 and sequence = (select max(sequence) ` +
-          `from attribution.attribution_progress where attribution_id = $1)`,
+        `delete from attribution.attribution_progress where run_id = $1 and sequence = (select max(sequence) ` +
+          `from attribution.attribution_progress where run_id = $1)`,
         [uuidOf(id)],
       );
     });
 
     test('an event that was lost', async () => {
       const id = source().analyses[1]!;
-      await folder.sql(`delete from attribution.attribution_progress where attribution_id = $1 and sequence = 2`, [
-        uuidOf(id),
-      ]);
+      await folder.sql(`delete from attribution.attribution_progress where run_id = $1 and sequence = 2`, [uuidOf(id)]);
       expect(await broken()).toEqual([`${id} has gaps among its events`]);
     });
 

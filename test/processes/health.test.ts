@@ -14,7 +14,8 @@ import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { healthOf, KeptCheck } from '../../processes/health.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import type { HealthCheck, HealthReport } from '../../rest-adapter/representations/health-report.ts';
-import { RUN_QUEUE, type RunJob } from '../../subgraphs/attribution/analysis/attributions/run-attribution.ts';
+import { ATTRIBUTION_RUNS } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
+import { askedRuns, type RunJob } from '../../subgraphs/attribution/runs/run-queues.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../platform.ts';
 
 const logger = pino({ level: 'silent' });
@@ -34,6 +35,8 @@ async function until(
     await sleep(100);
   return report;
 }
+
+const QUEUE = askedRuns(ATTRIBUTION_RUNS);
 
 describe('a check', () => {
   test('is made once for a thousand probes a second, and again for those of the next', async () => {
@@ -176,7 +179,7 @@ describe('the health of a process', () => {
 
   test('is down when nobody takes jobs: no worker is there, or those that are take none', async () => {
     await startJobs(false);
-    expect((await queueStanding(database, RUN_QUEUE.name)).isServed).toBe(false);
+    expect((await queueStanding(database, QUEUE.name)).isServed).toBe(false);
     const forsaken = await until(healthNow(), ({ checks }) => checks['queue']!.status === 'down');
     expect(forsaken).toMatchObject({ checks: { queue: { status: 'down', reason: 'No worker takes jobs.' } } });
 
@@ -186,12 +189,12 @@ describe('the health of a process', () => {
     await database.asNobody((em) =>
       worker.enqueue<RunJob>(
         em,
-        RUN_QUEUE,
-        { accountId: newUuid(), attributionId: newUuid(), revision: 1, environment: 'live', delayMs: 0, rows: 0 },
+        QUEUE,
+        { accountId: newUuid(), runId: newUuid(), revision: 1, environment: 'live', delayMs: 0, rows: 0 },
         { tenant: 'account' },
       ),
     );
-    expect(await queueStanding(database, RUN_QUEUE.name)).toMatchObject({ waiting: 1, running: 0, isServed: true });
+    expect(await queueStanding(database, QUEUE.name)).toMatchObject({ waiting: 1, running: 0, isServed: true });
     // It has waited for a quarter of an hour.
     await owner.query(
       `update jobs.job set created_on = now() - interval '15 minutes', start_after = now() - interval '15 minutes'`,
@@ -199,7 +202,7 @@ describe('the health of a process', () => {
     const idle = await until(health, ({ checks }) => checks['queue']!.status === 'down');
     expect(idle.checks['queue']).toEqual({ status: 'down', queueDepth: 1, reason: 'No worker takes jobs.' });
     // One that is being worked on proves that they are taken, however many wait.
-    await owner.query(`insert into jobs.job (name, data, state) values ($1, '{}', 'active')`, [RUN_QUEUE.name]);
+    await owner.query(`insert into jobs.job (name, data, state) values ($1, '{}', 'active')`, [QUEUE.name]);
     expect((await until(health, ({ checks }) => checks['queue']!.status === 'ok')).checks['queue']).toEqual({
       status: 'ok',
       queueDepth: 1,

@@ -158,7 +158,7 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
       const before = await read(first);
       const { sequence } = (
         await owner.query(
-          'select max(sequence) as sequence from attribution.attribution_progress where attribution_id = (select id ' +
+          'select max(sequence) as sequence from attribution.attribution_progress where run_id = (select id ' +
             'from attribution.attributions where auto_refresh)',
         )
       ).rows[0] as { sequence: number };

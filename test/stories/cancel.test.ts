@@ -254,7 +254,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
     // Whatever was still being written came before the end, or not at all.
     for (const id of ended) {
       const { rows } = await owner.query<{ kind: string }>(
-        `select event ->> 'kind' as kind from attribution.attribution_progress where attribution_id = $1 order by ` +
+        `select event ->> 'kind' as kind from attribution.attribution_progress where run_id = $1 order by ` +
           `sequence`,
         [uuidFromPublicId('attr', id)],
       );

@@ -1,5 +1,5 @@
-import { AnalysisFailedError } from './analysis-failed-error.ts';
-import type { AttributionFailure } from './attribution.ts';
+import { RunFailedError } from '../../runs/run-failed-error.ts';
+import type { RunFailure } from '../../runs/run.ts';
 import type { AnalysisFigures } from './figures.ts';
 
 /**
@@ -17,7 +17,7 @@ export interface RunSums {
 /**
  * Refuses rows of which not every sum can be exact: a figure of an analysis is at most the sum of the sizes of the
  * amounts.
- * @throws AnalysisFailedError amount_out_of_range
+ * @throws RunFailedError amount_out_of_range
  */
 export function assertAmountsInRange({ totals, spend }: RunSums): void {
   const { turnover, journeys, conversions, touches } = totals;
@@ -40,10 +40,10 @@ export function assertAmountsInRange({ totals, spend }: RunSums): void {
 
 /**
  * The last look at figures before they are kept; models may find more than the rows hold.
- * @throws AnalysisFailedError amount_out_of_range
+ * @throws RunFailedError amount_out_of_range
  */
 export function assertFiguresInRange(figures: AnalysisFigures): void {
-  if (!areFiguresInRange(figures)) throw new AnalysisFailedError(FIGURES_OUT_OF_RANGE);
+  if (!areFiguresInRange(figures)) throw new RunFailedError(FIGURES_OUT_OF_RANGE);
 }
 
 /**
@@ -66,14 +66,14 @@ export function areFiguresInRange(figures: AnalysisFigures): boolean {
 }
 
 /** What an analysis failed of whose figures cannot be exact. */
-export const FIGURES_OUT_OF_RANGE: AttributionFailure = {
+export const FIGURES_OUT_OF_RANGE: RunFailure = {
   code: 'amount_out_of_range',
   message: `The figures of this analysis are larger than can be computed to the cent. ${remedyFor('orders and spend')}`,
 };
 
-function outOfRange(fault: string, rows: string): AnalysisFailedError {
+function outOfRange(fault: string, rows: string): RunFailedError {
   const message = `${fault}, which is more than can be computed exactly. ${remedyFor(rows)}`;
-  return new AnalysisFailedError({ code: 'amount_out_of_range', message });
+  return new RunFailedError({ code: 'amount_out_of_range', message });
 }
 
 function remedyFor(rows: string): string {

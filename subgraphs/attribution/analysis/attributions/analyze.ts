@@ -10,7 +10,7 @@ import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
 import { isBaselineChannel } from '../../intake/data-sources/data-source.ts';
 import type { RangeExperiment } from '../experiments/range-experiments.ts';
 import { assertAmountsInRange, assertFiguresInRange } from './amount-range.ts';
-import { AnalysisFailedError } from './analysis-failed-error.ts';
+import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { AttributionModel, Granularity } from './attribution.ts';
 import { calibrationsOf, planCalibration, type CalibrationPlan } from './calibration.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { modelDiagnostics } from './model-diagnostics.ts';
-import type { ProgressEvent, Stage } from './progress.ts';
+import { stage, type ProgressEvent } from './attribution-progress.ts';
 import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
 
 /** The rows of a run as the columnar engine hands them over. Money in major units. */
@@ -89,7 +89,7 @@ const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 
 /**
  * Runs the five models in parallel on the pool, combines them where `causal` is asked for, and composes the figures.
- * @throws AnalysisFailedError when the rows cannot answer the question or add up to more than is exact, or the run was
+ * @throws RunFailedError when the rows cannot answer the question or add up to more than is exact, or the run was
  * cancelled.
  */
 export async function analyze(
@@ -98,7 +98,7 @@ export async function analyze(
   services: RunServices,
 ): Promise<AnalysisFigures> {
   if (data.totals.conversions === 0) {
-    throw new AnalysisFailedError({
+    throw new RunFailedError({
       code: 'insufficient_data',
       message:
         'There is no conversion in this range. Choose a longer range, upload the orders, or name another ' +
@@ -106,7 +106,7 @@ export async function analyze(
     });
   }
   if (data.totals.journeys === 0) {
-    throw new AnalysisFailedError({
+    throw new RunFailedError({
       code: 'insufficient_data',
       message:
         'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.',
@@ -256,7 +256,7 @@ function taskRunner(services: RunServices) {
   ): Promise<TaskOutcome<Name>> => {
     const answer = services.pool.run(name, input, { cancel: services.signal }).then((outcome) => {
       if (!outcome.ok && outcome.code === 'cancelled')
-        throw new AnalysisFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
+        throw new RunFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
       return outcome;
     });
     // All tasks of a cancelled run fail, and only the first is waited for.
@@ -290,7 +290,7 @@ function required<Outcome extends { readonly ok: boolean }>(
   if (outcome.ok) return outcome as Extract<Outcome, { readonly ok: true }>;
   const { code, message } = outcome as Outcome & Failure;
   if (code === 'insufficient_data' || code === 'too_many_channels' || code === 'out_of_range')
-    throw new AnalysisFailedError({ code: 'insufficient_data', message });
+    throw new RunFailedError({ code: 'insufficient_data', message });
   throw new Error(`${model} failed: ${message}`);
 }
 
@@ -316,8 +316,4 @@ export function seedOf(parameters: RunParameters): number {
 
 function baselineOf(channels: readonly string[], parameters: RunParameters): Uint8Array {
   return Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
-}
-
-function stage(name: Stage, progress: number, message: string): ProgressEvent {
-  return { kind: 'PROGRESS', stage: name, progress, message };
 }

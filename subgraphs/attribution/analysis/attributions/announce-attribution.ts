@@ -5,7 +5,8 @@ import { EVENT_CATALOGUE, type EventData } from '../../../../schema/event-catalo
 import { recordEvent } from '../../../../services/events/outbox.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../../platform/postgres/pub-sub.ts';
-import type { Attribution } from './attribution.ts';
+import type { EndedRuns } from '../../runs/end-run.ts';
+import { ATTRIBUTION_RUNS, type Attribution } from './attribution.ts';
 import { presentAttribution } from './present-attribution.ts';
 import { sourcesNow } from './source-now.ts';
 
@@ -18,11 +19,16 @@ export interface AnnouncingServices {
   readonly clock: () => Date;
 }
 
+/** Analyses, as far as ending them goes. */
+export function announcedAttributions(services: AnnouncingServices): EndedRuns<Attribution> {
+  return { ...ATTRIBUTION_RUNS, announce: (em, row) => announceCompletion(em, services, row) };
+}
+
 /**
  * Records that an analysis has ended, in the transaction that ends it; `em` acts for its tenant. Once per analysis,
  * whatever came of it: what is paid for an analysis is paid upon this event.
  */
-export async function announceCompletion(
+async function announceCompletion(
   em: SqlEntityManager,
   services: AnnouncingServices,
   attribution: Attribution,

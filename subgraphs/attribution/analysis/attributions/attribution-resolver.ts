@@ -10,16 +10,19 @@ import type { Answered } from '../../../../platform/graph/noun-types.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
 import { filterUuid, publicId, requireUuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
-import type { Attribution } from './attribution.ts';
+import { cancelRun } from '../../runs/cancel-run.ts';
+import { isFinished } from '../../runs/run.ts';
+import { latestProgress } from '../../runs/run-progress.ts';
+import { requireRun } from '../../runs/run-table.ts';
+import { announcedAttributions } from './announce-attribution.ts';
+import { ATTRIBUTION_RUNS, type Attribution } from './attribution.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
 import { attributionTypes, RunAttributionInput, RunAttributionPayload } from './attribution-types.ts';
 import type { AcceptedAttribution, AttributionRecord } from './attribution-types.ts';
-import { cancelAttribution, cancelEffect } from './cancel-attribution.ts';
 import { deleteAttribution, deleteEffect } from './delete-attribution.ts';
 import { presentAttribution } from './present-attribution.ts';
 import type { SourceNow } from './present-trust.ts';
 import { UNREADABLE } from './published-figures.ts';
-import { latestProgress } from './progress.ts';
 import { runAttribution, runEffect, type RunAttributionServices } from './run-attribution.ts';
 import { sourcesNow } from './source-now.ts';
 
@@ -59,7 +62,8 @@ export class AttributionResolver {
       const [rows, totalCount] = await store.list(narrowed, page);
       const progress = await latestProgress(
         em,
-        rows.filter((row) => !row.isFinished()).map((row) => row.id),
+        ATTRIBUTION_RUNS,
+        rows.filter((row) => !isFinished(row)).map((row) => row.id),
       );
       const sources = await sourcesNow(em, rows);
       const nodes = rows.map((row) =>
@@ -109,10 +113,17 @@ export class AttributionResolver {
     const principal = assertAction(context.principal, 'attribution:run');
     const id = requireUuid('attr', input.id, 'attribution');
     const attribution = await exactlyOnce(this.#services.database, context, {
-      effect: cancelEffect,
+      effect: runEffect,
       needsRoom: false,
       act: async (settle) =>
-        this.#present(await cancelAttribution(this.#services, principal, id, settle), 1, null, context),
+        this.#present(
+          await cancelRun(this.#services, announcedAttributions(this.#services), principal, id, (em) =>
+            settle(em, { attributionId: id }),
+          ),
+          1,
+          null,
+          context,
+        ),
       recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
     });
     return { attribution, trust: attribution.trust };
@@ -145,8 +156,10 @@ export class AttributionResolver {
   async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionRecord> {
     const uuid = requireUuid('attr', id, 'attribution');
     const shown = await this.#services.database.asTenant(principal, async (em) => {
-      const attribution = await new AttributionStore(em).require(uuid);
-      const progress = attribution.isFinished() ? undefined : (await latestProgress(em, [uuid])).get(uuid);
+      const attribution = await requireRun(em, ATTRIBUTION_RUNS, uuid);
+      const progress = isFinished(attribution)
+        ? undefined
+        : (await latestProgress(em, ATTRIBUTION_RUNS, [uuid])).get(uuid);
       return this.#present(
         attribution,
         progress ?? 0,

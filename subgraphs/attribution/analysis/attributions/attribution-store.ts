@@ -1,12 +1,13 @@
 import type { FilterQuery, QueryOrderMap, SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../../schema/problems.ts';
 import type { Page } from '../../../../platform/graph/connection.ts';
-import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
-import { Attribution, type AttributionModel, type AttributionStatus } from './attribution.ts';
+import type { Uuid } from '../../../../platform/identifiers.ts';
+import type { RunStatus } from '../../runs/run.ts';
+import { Attribution, type AttributionModel } from './attribution.ts';
 
 /** Narrows a list of analyses; every member is optional. */
 export interface AttributionFilter {
-  readonly status?: AttributionStatus | undefined;
+  readonly status?: RunStatus | undefined;
   readonly model?: AttributionModel | undefined;
   readonly dataSourceId?: Uuid | undefined;
   readonly agentId?: Uuid | undefined;
@@ -19,28 +20,14 @@ const newestFirst = (): QueryOrderMap<Attribution>[] => [{ createdAt: 'desc' }, 
 const MAX_PAGE_BYTES = 8 * 1024 ** 2;
 
 /**
- * Reads and locks analyses inside the tenant's transaction; row level security does the rest. Deleted ones are not
- * there any more.
+ * Lists analyses inside the tenant's transaction; row level security does the rest. Deleted ones are not there any
+ * more.
  */
 export class AttributionStore {
   readonly #em: SqlEntityManager;
 
   constructor(em: SqlEntityManager) {
     this.#em = em;
-  }
-
-  /** @throws ProblemError `resource_not_found`, for another tenant's analysis exactly as for an unknown one. */
-  async require(id: Uuid): Promise<Attribution> {
-    const found = await this.#em.findOne(Attribution, { id, deletedAt: null });
-    if (found === null)
-      throw new ProblemError('resource_not_found', `There is no attribution ${publicId('attr', id)}.`);
-    return found;
-  }
-
-  /** Locks the row until the transaction ends; null when it is gone. */
-  async lock(id: Uuid): Promise<Attribution | null> {
-    await this.#em.execute(`select 1 from attribution.attributions where id = ? for update`, [id]);
-    return this.#em.findOne(Attribution, { id, deletedAt: null }, { refresh: true });
   }
 
   /**

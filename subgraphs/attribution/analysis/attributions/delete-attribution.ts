@@ -5,7 +5,10 @@ import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
 import { auditActor, recordAuditEvent } from '../../../../services/audit/audit-event.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
-import { AttributionStore } from './attribution-store.ts';
+import { isFinished } from '../../runs/run.ts';
+import { forgetProgress } from '../../runs/run-progress.ts';
+import { lockRun, requireRun } from '../../runs/run-table.ts';
+import { ATTRIBUTION_RUNS } from './attribution.ts';
 
 export const deleteEffect = z.object({});
 
@@ -28,10 +31,9 @@ export async function deleteAttribution(
   settle: Settle<z.output<typeof deleteEffect>>,
 ): Promise<void> {
   await services.database.asTenant(principal, async (em) => {
-    const store = new AttributionStore(em);
-    const attribution = (await store.lock(id)) ?? (await store.require(id));
+    const attribution = (await lockRun(em, ATTRIBUTION_RUNS, id)) ?? (await requireRun(em, ATTRIBUTION_RUNS, id));
     const shownId = publicId('attr', id);
-    if (!attribution.isFinished()) {
+    if (!isFinished(attribution)) {
       throw new ProblemError(
         'conflict',
         `${shownId} is ${attribution.status}. Cancel it, or delete it when it has finished.`,
@@ -45,7 +47,7 @@ export async function deleteAttribution(
            where id = ?`,
       [services.clock(), id],
     );
-    await em.execute(`delete from attribution.attribution_progress where attribution_id = ?`, [id]);
+    await forgetProgress(em, ATTRIBUTION_RUNS, id);
     await recordAuditEvent(em, context, {
       accountId: principal.accountId,
       type: 'data.deleted',

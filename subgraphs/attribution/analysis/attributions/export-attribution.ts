@@ -11,7 +11,9 @@ import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { JourneyStore } from '../journeys/journey-store.ts';
 import { tableFile } from '../journeys/table-file.ts';
 import type { Attribution } from './attribution.ts';
-import { AttributionStore } from './attribution-store.ts';
+import { isFinished } from '../../runs/run.ts';
+import { requireRun } from '../../runs/run-table.ts';
+import { ATTRIBUTION_RUNS } from './attribution.ts';
 import { exportedTable } from './exported-tables.ts';
 import { publicationOf } from './published-figures.ts';
 
@@ -48,7 +50,7 @@ export async function exportAttribution(
   { format, level, signal }: ExportRequest,
 ): Promise<ExportedFile> {
   const { attribution, source, naming } = await database.asTenant(principal, async (em) => {
-    const attribution = await new AttributionStore(em).require(id);
+    const attribution = await requireRun(em, ATTRIBUTION_RUNS, id);
     const { dataSourceId } = attribution;
     return {
       attribution,
@@ -60,7 +62,7 @@ export async function exportAttribution(
   if (figures === null)
     throw new ProblemError(
       'conflict',
-      `The analysis is ${status} and has no figures${attribution.isFinished() ? '' : ' yet'}.`,
+      `The analysis is ${status} and has no figures${isFinished(attribution) ? '' : ' yet'}.`,
       { code: 'not_ready' },
     );
   if (level === 'paths' && source === null)

@@ -14,15 +14,15 @@ import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
 import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
 import { sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
-import { AnalysisFailedError } from './analysis-failed-error.ts';
+import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { AssessableRun } from './assess-trust.ts';
-import type { AttributionFailure } from './attribution.ts';
-import type { LoadRunData, RunQuery } from './run-attribution-job.ts';
+import type { RunFailure } from '../../runs/run.ts';
+import type { LoadRunData, RunQuery } from './attribution-kind.ts';
 
 /**
  * Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the
  * range, and counts of the rows themselves. Every read ends with the signal.
- * @throws AnalysisFailedError where another attempt would meet the same
+ * @throws RunFailedError where another attempt would meet the same
  */
 export function loadRunData(store: ClickHouse): LoadRunData {
   const read = readRunData(store);
@@ -31,7 +31,7 @@ export function loadRunData(store: ClickHouse): LoadRunData {
       return await read(query, onStage, signal);
     } catch (error) {
       const reason = refusedForGood(error);
-      throw reason === null ? error : new AnalysisFailedError(TOO_MUCH_TO_READ[reason]);
+      throw reason === null ? error : new RunFailedError(TOO_MUCH_TO_READ[reason]);
     }
   };
 }
@@ -49,7 +49,7 @@ const TOO_MUCH_TO_READ = {
       'Reading the rows of this range took too long and was ended. Choose a shorter range, or ask again later. The ' +
       'analysis is not billed.',
   },
-} as const satisfies Record<string, AttributionFailure>;
+} as const satisfies Record<string, RunFailure>;
 
 function readRunData(store: ClickHouse): LoadRunData {
   return async (asked, onStage, signal) => {
@@ -108,7 +108,7 @@ function readRunData(store: ClickHouse): LoadRunData {
 /** What is wrong with the rows fails the analysis for good: another attempt would find the same. */
 function failedWhereInvalid(error: unknown): never {
   if (error instanceof ProblemError && error.type === 'validation_error')
-    throw new AnalysisFailedError({ code: 'insufficient_data', message: error.message });
+    throw new RunFailedError({ code: 'insufficient_data', message: error.message });
   throw error;
 }
 

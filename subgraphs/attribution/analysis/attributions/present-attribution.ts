@@ -1,6 +1,7 @@
 import { publicId } from '../../../../platform/identifiers.ts';
 import { type TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
+import { isFinished, isRefreshing } from '../../runs/run.ts';
 import type { Attribution } from './attribution.ts';
 import type { AttributionRecord, ChannelImpact } from './attribution-types.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
@@ -65,12 +66,12 @@ export function presentAttribution(
     timeSeries: figures?.timeSeries == null ? null : presentTimeSeries(figures.timeSeries, isShown),
     campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, isShown),
     diagnostics: figures === null ? null : { ...figures.diagnostics, experiments: figures.calibrations ?? [] },
-    progress: attribution.isFinished() ? 1 : progress,
+    progress: isFinished(attribution) ? 1 : progress,
     failure,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
     workspaceId: attribution.workspaceId == null ? null : publicId('ws', attribution.workspaceId),
     // The signature is of a completed result; while a refresh is under way it would vouch for another state.
-    signature: figures === null || attribution.isRefreshing() ? null : (attribution.signature ?? null),
+    signature: figures === null || isRefreshing(attribution) ? null : (attribution.signature ?? null),
     trust: trustOf(figures, attribution.trust ?? null, sourceNow, now, apiVersion),
   };
 }

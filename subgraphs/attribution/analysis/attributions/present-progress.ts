@@ -1,10 +1,10 @@
 import type { AttributionProgress, AttributionRecord, ChannelImpact } from './attribution-types.ts';
 import { presentChannels } from './present-attribution.ts';
-import type { SequencedEvent } from './progress.ts';
+import type { SequencedProgress } from './attribution-progress.ts';
 
 /** One event as the graph shows it; `result` goes with a RESULT. */
 export function presentProgress(
-  { sequence, event }: SequencedEvent,
+  { sequence, event }: SequencedProgress,
   result: AttributionRecord | null,
 ): AttributionProgress {
   const nothing = { stage: null, message: null, model: null, channelImpact: null, result: null, failureCode: null };
@@ -49,7 +49,7 @@ function interimChannels({
   channels,
   revenueCents,
   shown,
-}: Extract<SequencedEvent['event'], { readonly kind: 'CHANNEL_RESULT' }>): ChannelImpact[] {
+}: Extract<SequencedProgress['event'], { readonly kind: 'CHANNEL_RESULT' }>): ChannelImpact[] {
   const impact = presentChannels(channels, revenueCents);
   return shown == null ? impact : impact.filter(({ channel }) => shown.includes(channel));
 }

@@ -1,12 +1,13 @@
 import { areFiguresInRange, FIGURES_OUT_OF_RANGE } from './amount-range.ts';
-import type { Attribution, AttributionFailure, AttributionStatus } from './attribution.ts';
+import type { RunFailure, RunStatus } from '../../runs/run.ts';
+import type { Attribution } from './attribution.ts';
 import type { AnalysisFigures } from './figures.ts';
 
 /** An analysis as readers are told of it. */
 export interface Publication {
-  readonly status: AttributionStatus;
+  readonly status: RunStatus;
   readonly figures: AnalysisFigures | null;
-  readonly failure: AttributionFailure | null;
+  readonly failure: RunFailure | null;
 }
 
 /** Of an analysis of which something was stored that this release cannot read. */

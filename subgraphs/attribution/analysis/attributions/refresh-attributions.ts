@@ -1,5 +1,5 @@
 import { refusedForGood } from '../../../../platform/clickhouse/outage.ts';
-import type { Job, JobQueue, Jobs } from '../../../../platform/jobs/jobs.ts';
+import type { Job, Jobs } from '../../../../platform/jobs/jobs.ts';
 import { throughOutages } from '../../../../platform/jobs/through-outages.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
@@ -8,12 +8,9 @@ import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts'
 import { awaitNotices, type LateRowsJob } from '../../intake/data-sources/late-rows.ts';
 import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
 import type { RevenueOf, RevenueQuery } from '../../intake/touchpoints/range-revenue.ts';
-import { AttributionStore } from './attribution-store.ts';
-import { forgetProgress } from './progress.ts';
-import { rowsOfRun, RUN_QUEUE, type RunJob } from './run-attribution.ts';
-
-/** Runs of completed analyses: any number may wait, and none of them holds up what is asked for. */
-export const REFRESH_QUEUE: JobQueue<RunJob> = { ...RUN_QUEUE, name: 'attribution.refresh', perShare: { running: 1 } };
+import { refreshRun } from '../../runs/refresh-run.ts';
+import { ATTRIBUTION_RUNS } from './attribution.ts';
+import { rowsOfRun } from './run-attribution.ts';
 
 /**
  * Least relative change of the revenue in its range that an analysis is run again for: 0.1 % (decisions of the
@@ -107,23 +104,13 @@ async function readCandidates(database: Database, source: LateRowsJob): Promise<
 /** The row and the job in one transaction; false when the analysis has gone on by itself. */
 async function beginRefresh(
   { database, jobs }: RefreshServices,
-  tenant: LateRowsJob,
+  { accountId, environment, dataSourceId }: LateRowsJob,
   { id, revision }: Candidate,
 ): Promise<boolean> {
-  return database.asTenant(wholeAccount(tenant), async (em) => {
-    const attribution = await new AttributionStore(em).lock(id);
-    if (attribution === null || attribution.status !== 'completed' || attribution.revision !== revision) return false;
-    attribution.beginRefresh();
-    await em.flush();
-    await forgetProgress(em, id);
-    const { accountId, environment, dataSourceId } = tenant;
-    const rows = await rowsOfRun(em, dataSourceId, { start: attribution.dateStart, end: attribution.dateEnd });
-    await jobs.enqueue(
-      em,
-      REFRESH_QUEUE,
-      { accountId, environment, attributionId: id, revision: revision + 1, delayMs: 0, rows },
-      { tenant: accountId },
-    );
-    return true;
-  });
+  const run = { id, accountId, environment, revision };
+  return database.asTenant(wholeAccount(run), (em) =>
+    refreshRun(em, jobs, ATTRIBUTION_RUNS, run, ({ dateStart, dateEnd }) =>
+      rowsOfRun(em, dataSourceId, { start: dateStart, end: dateEnd }),
+    ),
+  );
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { ATTRIBUTION_DEFAULTS, newAttribution } from '../../../../schema/contract/attribution-request.ts';
-import { ENVIRONMENTS } from '../../../../schema/value-lists.ts';
-import type { Environment, Principal } from '../../../../schema/principal.ts';
-import type { JobQueue, Jobs } from '../../../../platform/jobs/jobs.ts';
+import type { Principal } from '../../../../schema/principal.ts';
+import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
@@ -20,37 +19,8 @@ import { rowsOfDays, UNDATED } from '../../intake/data-sources/source-days.ts';
 import { requireSource, type SourceServices } from '../../intake/data-sources/require-source.ts';
 import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-agent.ts';
 import { workspaceOf } from '../../intake/data-sources/workspace-of.ts';
-import { Attribution } from './attribution.ts';
-import { MANY_TOUCHES } from './large-run.ts';
-import { appendProgress } from './progress.ts';
-
-/** What the worker is told; everything else stands in the row. */
-export interface RunJob {
-  readonly accountId: Uuid;
-  readonly environment: Environment;
-  readonly attributionId: Uuid;
-  /** The revision that the run makes. */
-  readonly revision: number;
-  /** How much longer than need be the run takes. */
-  readonly delayMs: number;
-  /** That are stored of its days, each step of a path counted as one. */
-  readonly rows: number;
-}
-
-export const RUN_QUEUE: JobQueue<RunJob> = {
-  name: 'attribution.run',
-  data: z.object({
-    accountId: uuid,
-    environment: z.enum(ENVIRONMENTS),
-    attributionId: uuid,
-    revision: z.int().min(1).default(1),
-    delayMs: z.int().min(0),
-    rows: z.int().min(0).default(0),
-  }),
-  // Of one account in one environment (decision table of the contract, rate limits).
-  perShare: { running: 4, waiting: 16 },
-  isLarge: ({ rows }) => rows > MANY_TOUCHES,
-};
+import { acceptRun } from '../../runs/accept-run.ts';
+import { Attribution, ATTRIBUTION_RUNS } from './attribution.ts';
 
 export interface RunAttributionServices extends SourceServices {
   readonly jobs: Jobs;
@@ -119,23 +89,8 @@ export async function runAttribution(
     });
     await em.flush();
     if (autoRefresh) await listenToLateRows(em, dataSourceId);
-    await appendProgress(em, services.pubSub, attribution, [
-      { kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' },
-    ]);
     const rows = await rowsOfRun(em, dataSourceId, dateRange);
-    const job: RunJob = {
-      accountId,
-      environment: principal.environment,
-      attributionId: attribution.id,
-      revision: 1,
-      delayMs,
-      rows,
-    };
-    await services.jobs.enqueue(em, RUN_QUEUE, job, {
-      tenant: accountId,
-      share: principal.environment,
-      singletonKey: attribution.id,
-    });
+    await acceptRun(em, services, ATTRIBUTION_RUNS, attribution, { rows, delayMs });
     await settle(em, { attributionId: attribution.id });
     return attribution;
   });

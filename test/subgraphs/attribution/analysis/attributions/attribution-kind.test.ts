@@ -3,9 +3,12 @@ import { ProblemError } from '../../../../../schema/problems.ts';
 import { uuidFromPublicId } from '../../../../../platform/identifiers.ts';
 import { createLogger } from '../../../../../platform/telemetry/logs.ts';
 import {
-  runAttributionJob,
-  type RunWorkerServices,
-} from '../../../../../subgraphs/attribution/analysis/attributions/run-attribution-job.ts';
+  attributionKind,
+  type AnalysisServices,
+} from '../../../../../subgraphs/attribution/analysis/attributions/attribution-kind.ts';
+import type { Job } from '../../../../../platform/jobs/jobs.ts';
+import type { RunJob } from '../../../../../subgraphs/attribution/runs/run-queues.ts';
+import { workOnRun } from '../../../../../subgraphs/attribution/runs/work-on-runs.ts';
 import { Caller, openHouse, type House } from '../../../../house.ts';
 import { clock } from '../../../../service-clock.ts';
 
@@ -39,8 +42,7 @@ describe('an attempt at an analysis', () => {
     const written = async () =>
       (
         await owner.query<{ sequence: number; account_id: string }>(
-          'select sequence, account_id from attribution.attribution_progress where attribution_id = $1 order by ' +
-            'sequence',
+          'select sequence, account_id from attribution.attribution_progress where run_id = $1 order by sequence',
           [attributionId],
         )
       ).rows;
@@ -59,14 +61,14 @@ describe('an attempt at an analysis', () => {
         onStage('building_journeys');
         return Promise.reject(new Error('the engine stumbled'));
       },
-    } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
+    } as Omit<AnalysisServices, 'pool' | 'signResult'> as AnalysisServices;
     const job = {
       id: 'job',
       attempt: 1,
       signal: new AbortController().signal,
-      data: { accountId, environment: 'live', attributionId, revision: 1, delayMs: 0 },
-    } as Parameters<typeof runAttributionJob>[1];
-    await expect(runAttributionJob(services, job)).rejects.toThrow('the engine stumbled');
+      data: { accountId, environment: 'live', runId: attributionId, revision: 1, delayMs: 0 },
+    } as Job<RunJob>;
+    await expect(workOnRun(services, attributionKind(services), job)).rejects.toThrow('the engine stumbled');
     expect((await written()).map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3]);
   });
 
@@ -146,16 +148,16 @@ describe('an attempt at an analysis', () => {
         totals: { conversions: 0, journeys: 0 },
         stored: { preceding: null },
       }),
-    } as unknown as RunWorkerServices;
-    const data = { accountId, environment: 'live', attributionId, revision: 1, delayMs: 0 };
+    } as unknown as AnalysisServices;
+    const data = { accountId, environment: 'live', runId: attributionId, revision: 1, delayMs: 0 };
     const turnOutLarge = async (): Promise<void> => void asked.push('turns out large');
-    await runAttributionJob(services, {
+    await workOnRun(services, attributionKind(services), {
       id: 'job',
       attempt: 1,
       signal: new AbortController().signal,
       data,
       turnOutLarge,
-    } as Parameters<typeof runAttributionJob>[1]);
+    } as Job<RunJob>);
     expect(asked).toEqual([...(isLarge ? ['turns out large'] : []), [accountId, isLarge]]);
   });
 
@@ -176,16 +178,16 @@ describe('an attempt at an analysis', () => {
           new ProblemError('service_unavailable', 'no memory', { code: 'memory_short', retryAfterS: 2 }),
         );
       },
-    } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
+    } as Omit<AnalysisServices, 'pool' | 'signResult'> as AnalysisServices;
     const aside = async () => told.push('stepped aside') > 0;
     const job = {
       id: 'job',
       attempt: 1,
       signal: new AbortController().signal,
-      data: { accountId, environment: 'live', attributionId, revision: 1, delayMs: 0 },
+      data: { accountId, environment: 'live', runId: attributionId, revision: 1, delayMs: 0 },
       aside,
-    } as unknown as Parameters<typeof runAttributionJob>[1];
-    await expect(runAttributionJob(services, job)).rejects.toThrow('no memory');
+    } as unknown as Job<RunJob>;
+    await expect(workOnRun(services, attributionKind(services), job)).rejects.toThrow('no memory');
     expect(told).toEqual(['tried', 'stepped aside', 'tried', 'stepped aside', 'tried']);
   });
 
@@ -240,13 +242,13 @@ describe('an attempt at an analysis', () => {
         clock: () => new Date(),
         publicBaseUrl: 'http://127.0.0.1:4000/v1',
         loadRunData: async () => (attempts.push(revision), Promise.reject(new Error('the engine stumbled'))),
-      } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
-      await runAttributionJob(services, {
+      } as Omit<AnalysisServices, 'pool' | 'signResult'> as AnalysisServices;
+      await workOnRun(services, attributionKind(services), {
         id: 'job',
         attempt: 1,
         signal: new AbortController().signal,
-        data: { accountId: rows[0]!.account_id, environment: 'live', attributionId, revision, delayMs: 0 },
-      } as Parameters<typeof runAttributionJob>[1]);
+        data: { accountId: rows[0]!.account_id, environment: 'live', runId: attributionId, revision, delayMs: 0 },
+      } as Job<RunJob>);
     };
     for (const revision of [1, 3]) await run(revision);
     await expect(run(2)).rejects.toThrow('the engine stumbled');
