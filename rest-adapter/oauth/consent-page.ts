@@ -59,8 +59,8 @@ ${rows}
 <form method="post" autocomplete="off">
 ${fault === null ? '' : `<p class="fault" role="alert" id="fault">${escape(fault)}</p>`}
 <label for="key">Your secret key</label>
-<p class="hint" id="hint"><code>svc_live_sk_…</code> gives access to your data, <code>svc_test_sk_…</code> to the sandbox
-only. ${name} never sees the key.</p>
+<p class="hint" id="hint"><code>svc_live_sk_…</code> gives access to your data,
+<code>svc_test_sk_…</code> to the sandbox only. ${name} never sees the key.</p>
 <input id="key" name="key" type="password" maxlength="128"
 autocomplete="off" autocapitalize="off" spellcheck="false" ${described}>
 <p class="warning">Allow this only if you were just using ${name} and it sent you here. Before you paste your key, check
