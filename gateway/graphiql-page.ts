@@ -24,29 +24,38 @@ const FETCHER_SLOT = '"graphiql-fetcher"';
  * An Observable per subscription keeps the protocol (graphql-transport-ws) to its five messages.
  */
 const FETCHER = `((endpoint) => {
-  const authorizationOf = (headers) => Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
-  const has = (headers, name) => Object.keys(headers ?? {}).some((key) => key.toLowerCase() === name);
-  const operationsOf = (query) => [...query.replace(/#[^\\n]*/g, '').matchAll(/(?:^|[\\s}])(query|mutation|subscription)\\b\\s*(\\w*)/g)];
+  const find = (headers, wanted) => Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === wanted);
+  const OPERATION = /(?:^|[\\s}])(query|mutation|subscription)\\b\\s*(\\w*)/g;
+  const operationsOf = (query) => [...query.replace(/#[^\\n]*/g, '').matchAll(OPERATION)];
   const stream = (payload, headers) => ({
     subscribe: (observer) => {
-      const socket = new WebSocket(new URL(endpoint, location.href).href.replace(/^http/, 'ws'), 'graphql-transport-ws');
+      const address = new URL(endpoint, location.href).href.replace(/^http/, 'ws');
+      const socket = new WebSocket(address, 'graphql-transport-ws');
+      const send = (message) => socket.send(JSON.stringify(message));
+      const fail = (errors) => observer.error?.({ errors });
       let over = false;
       const end = (action) => { if (!over) { over = true; action(); socket.close(1000); } };
-      socket.onopen = () => socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: authorizationOf(headers) } }));
-      socket.onclose = (event) => end(() => observer.error?.({ errors: [{ message: 'The stream closed: ' + (event.reason || event.code) }] }));
+      socket.onopen = () => {
+        const authorization = find(headers, 'authorization')?.[1];
+        send({ type: 'connection_init', payload: { authorization } });
+      };
+      socket.onclose = ({ reason, code }) => end(() => fail([{ message: 'The stream closed: ' + (reason || code) }]));
       socket.onmessage = ({ data }) => {
         const message = JSON.parse(data);
-        if (message.type === 'connection_ack') socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
-        else if (message.type === 'ping') socket.send(JSON.stringify({ type: 'pong' }));
+        if (message.type === 'connection_ack') send({ id: '1', type: 'subscribe', payload });
+        else if (message.type === 'ping') send({ type: 'pong' });
         else if (message.type === 'next') observer.next(message.payload);
-        else if (message.type === 'error') end(() => observer.error?.({ errors: message.payload }));
+        else if (message.type === 'error') end(() => fail(message.payload));
         else if (message.type === 'complete') end(() => observer.complete?.());
       };
       return { unsubscribe: () => end(() => undefined) };
     },
   });
   // The header waits for a key: until there is one, callers are anonymous.
-  const filled = (headers) => Object.fromEntries(Object.entries(headers ?? {}).filter(([, value]) => !/^Bearer\\s*$/.test(value)));
+  const isFilled = ([, value]) => !/^Bearer\\s*$/.test(value);
+  const filled = (headers) => Object.fromEntries(Object.entries(headers ?? {}).filter(isFilled));
+  // Browsers make UUIDs only where the address is https or this machine.
+  const newNonce = () => crypto.randomUUID?.() ?? String(Date.now() + Math.random()).replace('.', '-');
   return async ({ query, operationName, variables }, options) => {
     const headers = filled(options?.headers);
     const operations = operationsOf(query);
@@ -55,10 +64,15 @@ const FETCHER = `((endpoint) => {
     // Run at once after pasting, GraphiQL still names the operation that was there before.
     const payload = { query, variables, ...(chosen === undefined ? {} : { operationName }) };
     if (kind === 'subscription') return stream(payload, headers);
-    const nonce = kind === 'mutation' && !has(headers, 'x-nonce') ? { 'X-Nonce': crypto.randomUUID?.() ?? String(Date.now() + Math.random()).replace('.', '-') } : {};
+    const lacksNonce = kind === 'mutation' && find(headers, 'x-nonce') === undefined;
     const response = await fetch(endpoint, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json', ...nonce, ...headers },
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json, application/json',
+        ...(lacksNonce ? { 'X-Nonce': newNonce() } : {}),
+        ...headers,
+      },
       body: JSON.stringify(payload),
     });
     return response.json();

@@ -6,10 +6,16 @@ const CODES: ReadonlySet<string> = new Set(['53100', '243', 'ENOSPC', 'EDQUOT'])
  * The engine wraps what the system said, and passes on what Node said, under codes of its own or none; SQLite has words
  * of its own.
  */
-const WORDS =
-  /^(?:ENOSPC|EDQUOT):|^database or disk is full$|\berrno: (?:28|122)\b|: \[?(?:No space left on device|Disk quota exceeded)/;
+const WORDS = [
+  /^(?:ENOSPC|EDQUOT):/,
+  /^database or disk is full$/,
+  /\berrno: (?:28|122)\b/,
+  /: \[?(?:No space left on device|Disk quota exceeded)/,
+];
 const RETRY_AFTER_S = 30;
 const MAX_CAUSES = 5;
+
+const saysSo = (message: string): boolean => WORDS.some((words) => words.test(message));
 
 /** True when a store or a file could not be written because its disk, or the share of it that we may use, is full. */
 export function isDiskFull(error: unknown): boolean {
@@ -18,7 +24,7 @@ export function isDiskFull(error: unknown): boolean {
     current !== undefined && depth < MAX_CAUSES;
     current = linkOf(current.cause), depth += 1
   ) {
-    if (CODES.has(String(current.code)) || WORDS.test(String(current.message))) return true;
+    if (CODES.has(String(current.code)) || saysSo(String(current.message))) return true;
   }
   return false;
 }

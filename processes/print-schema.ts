@@ -22,10 +22,8 @@ export async function printSchema(): Promise<ReadonlyMap<string, string>> {
     clock: () => new Date(0),
   });
   const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
-  files.set(
-    'supergraph.graphql',
-    `${composeSupergraph(subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }))).trimEnd()}\n`,
-  );
+  const placed = subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }));
+  files.set('supergraph.graphql', `${composeSupergraph(placed).trimEnd()}\n`);
   const fragments = Object.entries(FRAGMENTS).map(([name, record]) => `${fragmentOf(name, record)}\n`);
   files.set('operations/records.graphql', `# Made from schema/contract by npm run schema.\n${fragments.join('')}`);
   for (const noun of NOUNS) files.set(`operations/${noun.many}.graphql`, documentsOf(noun));

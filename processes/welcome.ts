@@ -2,6 +2,15 @@ import { relative, resolve } from 'node:path';
 import type { Config } from './config/config.ts';
 import type { ExampleFiles } from './example-files.ts';
 
+/** Of the table that the first request ends with: the member of `channel_impact` below each title. */
+const IMPACT_COLUMNS = {
+  channel: 'channel',
+  spend: 'spend',
+  last_click: 'lastclick_revenue',
+  causal: 'attributed_revenue',
+  roas: 'roas',
+} as const;
+
 /** What the terminal shows once everything is up: where things are, what it lacks, and a first request to paste. */
 export function welcome(config: Config, port: number, example: ExampleFiles, lacksRoom: boolean): string[] {
   const root = `${config.tlsCertFile === undefined ? 'http' : 'https'}://${dialled(config.host)}:${port}`;
@@ -41,6 +50,12 @@ function dialled(host: string): string {
 function firstRequest(root: string, directory: string, [start, end]: readonly [string, string]): string[] {
   const nonce = `-H "X-Nonce: $(node -p 'crypto.randomUUID()')"`;
   const json = `-H 'Content-Type: application/json'`;
+  const columns = Object.entries(IMPACT_COLUMNS)
+    .map(([title, member]) => `${title}:c.${member}`)
+    .join(',');
+  const showImpact =
+    `node -e 'const r=JSON.parse(require("fs").readFileSync(0,"utf8"));` +
+    `console.table(r.channel_impact.map(c=>({${columns}})))'`;
   const pick = (member: string) => `node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).${member}'`;
   return [
     `LG=${root}/v1`,
@@ -51,7 +66,6 @@ function firstRequest(root: string, directory: string, [start, end]: readonly [s
     `for FILE in touchpoints orders spend; do curl -sSf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer ` +
       `$KEY" ${nonce} -H 'Content-Type: text/csv' -T ${directory}/$FILE.csv -X POST -o /dev/null; done`,
     `curl -sS $LG/attribution -H "Authorization: Bearer $KEY" ${nonce} ${json} -d ` +
-      `"{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | node -e 'const ` +
-      `r=JSON.parse(require("fs").readFileSync(0,"utf8"));console.table(r.channel_impact.map(c=>({channel:c.channel,spend:c.spend,last_click:c.lastclick_revenue,causal:c.attributed_revenue,roas:c.roas})))'`,
+      `"{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | ${showImpact}`,
   ];
 }

@@ -4,19 +4,34 @@ import { ERROR_GUIDE } from './error-guide.ts';
 import { CURRENT_VERSION, deprecationOf } from './versions.ts';
 
 const STYLE = `
-:root { color-scheme: light dark; --ink: #17202a; --soft: #5a6775; --line: #dfe5ea; --paper: #fff; --accent: #0b6e5f; --wash: #f2f7f6 }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8edf0; --soft: #9aa8b3; --line: #2b3640; --paper: #12181d; --accent: #58c9b4; --wash: #18222a } }
+:root {
+  color-scheme: light dark;
+  --ink: #17202a; --soft: #5a6775; --line: #dfe5ea; --paper: #fff; --accent: #0b6e5f; --wash: #f2f7f6
+}
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8edf0; --soft: #9aa8b3; --line: #2b3640; --paper: #12181d; --accent: #58c9b4; --wash: #18222a }
+}
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 17px/1.6 system-ui, sans-serif }
 main { max-width: 42rem; margin: 0 auto; padding: 4rem 1.5rem }
 nav { font-size: .9rem; margin-bottom: 3rem } a { color: var(--accent) }
 h1 { font-size: 1.75rem; line-height: 1.25; margin: 0 0 .5rem; text-wrap: balance }
 h2 { font-size: .8rem; letter-spacing: .08em; text-transform: uppercase; color: var(--soft); margin: 2.25rem 0 .5rem }
-p { margin: 0 } code { font: .9em ui-monospace, monospace; background: var(--wash); padding: .1em .4em; border-radius: 4px }
+p { margin: 0 }
+code { font: .9em ui-monospace, monospace; background: var(--wash); padding: .1em .4em; border-radius: 4px }
 .status { color: var(--soft) }
-pre { background: var(--wash); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; overflow-x: auto; font: .85rem/1.5 ui-monospace, monospace }
-table { border-collapse: collapse; width: 100%; margin-top: 1.5rem } td, th { text-align: left; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
+pre {
+  background: var(--wash); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; overflow-x: auto;
+  font: .85rem/1.5 ui-monospace, monospace
+}
+table { border-collapse: collapse; width: 100%; margin-top: 1.5rem }
+td, th {
+  text-align: left; vertical-align: top;
+  padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line)
+}
 `;
+
+const META = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">';
 
 /** The page of one error type: what it is, why it happens, what to do. */
 export function errorPage(type: ProblemType): string {
@@ -46,8 +61,10 @@ export function errorIndexPage(): string {
   );
   return document(
     'Errors · Liftgraph',
-    `<nav><a href="../docs">API reference</a></nav><h1>Errors</h1><p>Every answer outside 2xx carries one of these ` +
-      `types.</p><table>${rows.join('\n')}</table>`,
+    `<nav><a href="../docs">API reference</a></nav>
+<h1>Errors</h1>
+<p>Every answer outside 2xx carries one of these types.</p>
+<table>${rows.join('\n')}</table>`,
   );
 }
 
@@ -65,18 +82,21 @@ export function versionsPage(): string {
   });
   return document(
     'Versions · Liftgraph',
-    `<nav><a href="../docs">API reference</a></nav><h1>Versions</h1><p>Choose one with the header ` +
-      `<code>SVC-API-Version</code>; without it the current version answers. New fields and operations come without a new ` +
-      `version.</p><table>${rows.join('\n')}</table>`,
+    `<nav><a href="../docs">API reference</a></nav>
+<h1>Versions</h1>
+<p>Choose one with the header <code>SVC-API-Version</code>; without it the current version answers. New fields and
+operations come without a new version.</p>
+<table>${rows.join('\n')}</table>`,
   );
 }
 
 /** The API reference: Swagger UI from local files. */
 export function referencePage(): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>API reference · Liftgraph</title>
+<html lang="en"><head>${META}<title>API reference · Liftgraph</title>
 <link rel="icon" href="docs/assets/favicon-32x32.png"><link rel="stylesheet" href="docs/assets/swagger-ui.css"></head>
-<body><div id="reference"></div><script src="docs/assets/swagger-ui-bundle.js"></script><script src="docs/assets/start.js"></script></body></html>
+<body><div id="reference"></div>
+<script src="docs/assets/swagger-ui-bundle.js"></script><script src="docs/assets/start.js"></script></body></html>
 `;
 }
 
@@ -87,7 +107,8 @@ export function referencePage(): string {
  */
 export const START_SCRIPT = `(async (script) => {
   const spec = await (await fetch(new URL('../../openapi.json', script))).json();
-  spec.servers = spec.servers.map((server) => ({ ...server, url: new URL(new URL(server.url).pathname, location.href).href }));
+  const here = (url) => new URL(new URL(url).pathname, location.href).href;
+  spec.servers = spec.servers.map((server) => ({ ...server, url: here(server.url) }));
   window.ui = SwaggerUIBundle({
     spec,
     dom_id: '#reference',
@@ -101,7 +122,8 @@ export const START_SCRIPT = `(async (script) => {
   });
   // Browsers make UUIDs only where the address is https or this machine.
   function newNonce() {
-    return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const hex = (byte) => byte.toString(16).padStart(2, '0');
+    return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), hex).join('');
   }
 })(document.currentScript.src);
 `;
@@ -109,7 +131,8 @@ export const START_SCRIPT = `(async (script) => {
 /** A page in the house style; `style` adds what it alone needs. */
 export function document(title: string, body: string, style = ''): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><link rel="icon" href="data:,"><style>${STYLE}${style}</style></head>
+<html lang="en"><head>${META}<title>${escape(title)}</title>
+<link rel="icon" href="data:,"><style>${STYLE}${style}</style></head>
 <body><main>
 ${body}
 </main></body></html>

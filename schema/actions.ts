@@ -129,10 +129,13 @@ export function assertAction(principal: Principal | null, action: Action): Princ
     );
   }
   if (principal.workspace !== null && !RIGHTS_OF_ROLE[principal.workspace.role].includes(right)) {
+    const cure =
+      right === 'account'
+        ? 'It concerns the account itself: leave the header SVC-Workspace out.'
+        : 'Ask an owner of the workspace for another role.';
     throw new ProblemError(
       'insufficient_permissions',
-      `The role ${principal.workspace.role} of this workspace does not allow ${action}. ` +
-        `${right === 'account' ? 'It concerns the account itself: leave the header SVC-Workspace out.' : 'Ask an owner of the workspace for another role.'}`,
+      `The role ${principal.workspace.role} of this workspace does not allow ${action}. ${cure}`,
       { code: 'role' },
     );
   }

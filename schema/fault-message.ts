@@ -35,9 +35,7 @@ export function faultCode(issue: z.core.$ZodIssue): string {
 export function faultMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined
-        ? 'is required'
-        : `must be ${NOUNS[issue.expected] ?? issue.expected}${issue.expected === 'int' && typeof issue.input === 'number' ? '' : `, not ${kindOf(issue.input)}`}`;
+      return issue.input === undefined ? 'is required' : wrongType(issue.expected, issue.input);
     case 'invalid_value':
       return issue.values.length === 1
         ? `must be ${String(issue.values[0])}`
@@ -53,6 +51,12 @@ export function faultMessage(issue: z.core.$ZodRawIssue): string | undefined {
     default:
       return undefined;
   }
+}
+
+function wrongType(expected: string, input: unknown): string {
+  const wanted = `must be ${NOUNS[expected] ?? expected}`;
+  const isFraction = expected === 'int' && typeof input === 'number';
+  return isFraction ? wanted : `${wanted}, not ${kindOf(input)}`;
 }
 
 function bound(

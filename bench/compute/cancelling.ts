@@ -35,10 +35,11 @@ for (const [label, name, input] of tasks) {
   const outcome = runTask(name, input, throwIfCancelled);
   const wholeMs = cpuMs() - begunMs;
   throwIfCancelled(1);
+  const failure = outcome.ok ? '' : `   (${outcome.code}: ${outcome.message})`;
+  const verdict = longest > BAR_MS ? '   ABOVE THE BAR' : '';
   say(
     `${label.padEnd(40)} ${longest.toFixed(1).padStart(8)} at ${at.toFixed(2)}   of ` +
-      `${wholeMs.toFixed(0).padStart(7)}, ${looks} ` +
-      `looks${outcome.ok ? '' : `   (${outcome.code}: ${outcome.message})`}${longest > BAR_MS ? '   ABOVE THE BAR' : ''}`,
+      `${wholeMs.toFixed(0).padStart(7)}, ${looks} looks${failure}${verdict}`,
   );
 }
 

@@ -21,6 +21,11 @@ const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAl
 /** Coordinates to a hundredth, so that a picture has the same bytes on every machine. */
 const n = (value: number): string => String(Math.round(value * 100) / 100);
 
+/** An attribute, left out where it would say what holds without it. */
+const attribute = (name: string, value: string | number | undefined, byDefault?: string | number): string =>
+  value === byDefault ? '' : ` ${name}="${value}"`;
+const opacityOf = (opacity: number): string => attribute('opacity', opacity, 1);
+
 export interface TextLook {
   readonly ink?: Ink;
   readonly size?: number;
@@ -34,24 +39,23 @@ export function text(
   words: string,
   { ink = 'ink', size = 13, anchor = 'start', bold = false }: TextLook = {},
 ): string {
+  const anchored = attribute('text-anchor', anchor, 'start');
+  const weight = attribute('font-weight', bold ? 600 : undefined);
   return (
-    `<text x="${n(x)}" y="${n(y)}" class="f-${ink}" ` +
-    `font-size="${size}"${anchor === 'start' ? '' : ` text-anchor="${anchor}"`}${bold ? ' font-weight="600"' : ''}>${escape(words)}</text>`
+    `<text x="${n(x)}" y="${n(y)}" class="f-${ink}" font-size="${size}"${anchored}${weight}>` +
+    `${escape(words)}</text>`
   );
 }
 
 export function bar(x: number, y: number, width: number, height: number, ink: Ink, opacity = 1): string {
   return (
     `<rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, width))}" height="${n(height)}" rx="2" ` +
-    `class="f-${ink}"${opacity === 1 ? '' : ` opacity="${opacity}"`}/>`
+    `class="f-${ink}"${opacityOf(opacity)}/>`
   );
 }
 
 export function dot(x: number, y: number, radius: number, ink: Ink, opacity = 1): string {
-  return (
-    `<circle cx="${n(x)}" cy="${n(y)}" r="${n(radius)}" ` +
-    `class="f-${ink}"${opacity === 1 ? '' : ` opacity="${opacity}"`}/>`
-  );
+  return `<circle cx="${n(x)}" cy="${n(y)}" r="${n(radius)}" class="f-${ink}"${opacityOf(opacity)}/>`;
 }
 
 export interface StrokeLook {
@@ -67,17 +71,15 @@ export function line(x1: number, y1: number, x2: number, y2: number, ink: Ink, l
 /** An open path. */
 export function curve(d: string, ink: Ink, { width = 1, dash, opacity = 1 }: StrokeLook = {}): string {
   return (
-    `<path d="${d}" fill="none" class="s-${ink}" ` +
-    `stroke-width="${n(width)}"${dash === undefined ? '' : ` stroke-dasharray="${dash}"`}${opacity === 1 ? '' : ` opacity="${opacity}"`}/>`
+    `<path d="${d}" fill="none" class="s-${ink}" stroke-width="${n(width)}"` +
+    `${attribute('stroke-dasharray', dash)}${opacityOf(opacity)}/>`
   );
 }
 
 /** A filled shape through points. */
 export function area(points: readonly (readonly [x: number, y: number])[], ink: Ink, opacity = 1): string {
-  return (
-    `<polygon points="${points.map(([x, y]) => `${n(x)},${n(y)}`).join(' ')}" ` +
-    `class="f-${ink}"${opacity === 1 ? '' : ` opacity="${opacity}"`}/>`
-  );
+  const corners = points.map(([x, y]) => `${n(x)},${n(y)}`).join(' ');
+  return `<polygon points="${corners}" class="f-${ink}"${opacityOf(opacity)}/>`;
 }
 
 /**

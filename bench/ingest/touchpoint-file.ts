@@ -54,7 +54,9 @@ export async function writeTouchpoints(path: string, count: number): Promise<voi
   await writeLines(path, 'user_id,timestamp,channel,campaign,cost', count, (index) => {
     const channel = CHANNELS[Math.floor(random() * random() * CHANNELS.length)]!;
     const campaign = `${channel}_${'abcd'[Math.floor(random() * 4)]}`;
-    return `u${Math.floor(random() * users)},${timeOf(index / count)},${channel},${campaign},${(random() * 2).toFixed(4)}`;
+    const user = Math.floor(random() * users);
+    const cost = (random() * 2).toFixed(4);
+    return `u${user},${timeOf(index / count)},${channel},${campaign},${cost}`;
   });
 }
 
@@ -62,11 +64,11 @@ export async function writeTouchpoints(path: string, count: number): Promise<voi
 export async function writeConversions(path: string, touchpoints: number): Promise<void> {
   const random = seeded(43);
   const users = Math.ceil(touchpoints * 0.12);
-  await writeLines(
-    path,
-    'order_id,user_id,timestamp,revenue,currency,new_customer',
-    Math.ceil(touchpoints * 0.03),
-    (index) =>
-      `o${index},u${Math.floor(random() * users)},${timeOf(random())},${(20 + random() * 200).toFixed(2)},EUR,${index % 2}`,
-  );
+  const count = Math.ceil(touchpoints * 0.03);
+  await writeLines(path, 'order_id,user_id,timestamp,revenue,currency,new_customer', count, (index) => {
+    const user = Math.floor(random() * users);
+    const time = timeOf(random());
+    const revenue = (20 + random() * 200).toFixed(2);
+    return `o${index},u${user},${time},${revenue},EUR,${index % 2}`;
+  });
 }

@@ -23,10 +23,10 @@ export function failuresOf(records: readonly WorldRecord[]): string {
 }
 
 function missedBars(records: readonly WorldRecord[]): string {
-  const missed = barsOf(records).filter((bar) => !bar.met);
-  return missed.length === 0
-    ? ''
-    : `Bars missed: ${missed.map((bar) => `${bar.name} (${(100 * bar.measured).toFixed(1)} %, wanted ${bar.wanted})`).join('; ')}.`;
+  const missed = barsOf(records)
+    .filter(({ met }) => !met)
+    .map(({ name, measured, wanted }) => `${name} (${(100 * measured).toFixed(1)} %, wanted ${wanted})`);
+  return missed.length === 0 ? '' : `Bars missed: ${missed.join('; ')}.`;
 }
 
 function worstFamilies(worlds: readonly WorldRecord[]): string {
@@ -78,8 +78,7 @@ function hardFamilies(worlds: readonly WorldRecord[]): string {
     return [
       `- ${said(family)}: ${why}. Share error ${shareError.toFixed(2)}, total ` +
         `${totalBias >= 0 ? 'over' : 'under'}stated by ${percent(Math.abs(totalBias))} on average, ` +
-        `${percent(coverage)} of ` +
-        `the intervals cover, power ${percent(power ?? 0)}.`,
+        `${percent(coverage)} of the intervals cover, power ${percent(power ?? 0)}.`,
     ];
   });
   return lines.length === 0 ? '' : `Where trouble was to be expected:\n\n${lines.join('\n')}`;

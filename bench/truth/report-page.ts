@@ -27,36 +27,50 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     .join('\n');
 }
 
-const INTRODUCTION = `Real data never shows what a channel caused, so no model can be checked on it. Simulated shoppers can: a world is a population whose
-effects are written down, and its truth is found by simulating the same people again, with the same random numbers, with a channel
-switched off. This report runs every model on such worlds through the code that serves \`POST /v1/attribution\`, and says how far off it is.
+const INTRODUCTION = `Real data never shows what a channel caused, so no model can be checked on it. Simulated
+shoppers can: a world is a population whose effects are written down, and its truth is found by simulating the same
+people again, with the same random numbers, with a channel switched off. This report runs every model on such worlds
+through the code that serves \`POST /v1/attribution\`, and says how far off it is.
 
 \`npm run bench truth/report\` makes it anew, figures and pictures included; the same code gives the same report.
 
-**A world.** Each user has a lasting propensity to buy and falls, now and then, into a spell of interest that rises and decays. Both bring
-orders and unpaid visits (direct, organic) without any advertising. *Selection*: paid touches follow interest too, each channel in its own
-measure; search nearly always, retargeting after every visit, e-mail among customers, display hardly. A paid touch sets off further orders, at delays
-that decay with the channel's half-life, fewer of them while earlier touches still work; in some worlds only after another channel. An order
-dampens the wish for the next one, so that part of what advertising brings is only brought forward. Many orders carry the click by which they came; it
-causes nothing.
+**A world.** Each user has a lasting propensity to buy and falls, now and then, into a spell of interest that rises
+and decays. Both bring orders and unpaid visits (direct, organic) without any advertising. *Selection*: paid touches
+follow interest too, each channel in its own measure; search nearly always, retargeting after every visit, e-mail
+among customers, display hardly. A paid touch sets off further orders, at delays that decay with the channel's
+half-life, fewer of them while earlier touches still work; in some worlds only after another channel. An order dampens
+the wish for the next one, so that part of what advertising brings is only brought forward. Many orders carry the
+click by which they came; it causes nothing.
 
-**Truth.** A channel's true revenue is what the world loses in the window when that channel alone is switched off, all others on; true shares are
-these losses, normalised. The true total is what the world loses with all paid channels off.
+**Truth.** A channel's true revenue is what the world loses in the window when that channel alone is switched off, all
+others on; true shares are these losses, normalised.
+The true total is what the world loses with all paid channels off.
 
-**Families.** \`plain\`: moderate selection. \`strong selection\`: few people are in the market, and advertising finds them. \`halo\`: awareness channels also bring unpaid
-visits, which spoils those as placebos. \`order effects\`: channels that work mainly after others. \`long stock\`, \`short stock\`: effects that last for weeks, or hours. \`announced orders\`: people come to the site unpaid in the days
-before they order, caused orders included.
-\`placebo ideal\`: one interest drives demand, visits and advertising alike, as PRAV assumes. \`reference style\`: the proportions of the sample of events in \`test/compute/fixtures\`. \`nothing works\`: no channel has any effect.
-The ranges that worlds are drawn from were settled on other seeds, and the seeds of this report drawn afterwards; no model was tuned on these worlds
-(\`bench/truth/worlds.ts\` keeps others for that).`;
+**Families.**
+\`plain\`: moderate selection.
+\`strong selection\`: few people are in the market, and advertising finds them.
+\`halo\`: awareness channels also bring unpaid visits, which spoils those as placebos.
+\`order effects\`: channels that work mainly after others.
+\`long stock\`, \`short stock\`: effects that last for weeks, or hours.
+\`announced orders\`: people come to the site unpaid in the days before they order, caused orders included.
+\`placebo ideal\`: one interest drives demand, visits and advertising alike, as PRAV assumes.
+\`reference style\`: the proportions of the sample of events in \`test/compute/fixtures\`.
+\`nothing works\`: no channel has any effect.
+The ranges that worlds are drawn from were settled on other seeds, and the seeds of this report drawn afterwards; no
+model was tuned on these worlds (\`bench/truth/worlds.ts\` keeps others for that).`;
 
 const LIMITS = `## What these worlds leave out
 
-People who are two users to the shop, touches that nobody recorded, discounts, competitors, word of mouth between users, and effects beyond the end of the
-window. Real data has all of them, and a model that does well here can still fail on it: an experiment remains the better evidence.`;
+People who are two users to the shop, touches that nobody recorded, discounts, competitors, word of mouth between
+users, and effects beyond the end of the window. Real data has all of them, and a model that does well here can
+still fail on it: an experiment remains the better evidence.`;
 
-const SIZE = `Each of these worlds has ${REPORT_USERS.toLocaleString('en')} customers, as many as in the trials that the bars come from ([decision 28](../decisions/028-worlds-of-the-bars-size.md)).
-Until that decision this report had 42 worlds of 40,000 to 150,000, and an error of the total of 10.6 %; on the first 84 of these worlds it was 10.1 % ([decision 31](../decisions/031-what-error-could-make.md)). The smaller sizes now have [a section of their own](#how-many-customers-does-it-need).`;
+const CUSTOMERS = REPORT_USERS.toLocaleString('en');
+const SIZE = `Each of these worlds has ${CUSTOMERS} customers, as many as in the trials that the bars come from
+([decision 28](../decisions/028-worlds-of-the-bars-size.md)).
+Until that decision this report had 42 worlds of 40,000 to 150,000, and an error of the total of 10.6 %;
+on the first 84 of these worlds it was 10.1 % ([decision 31](../decisions/031-what-error-could-make.md)).
+The smaller sizes now have [a section of their own](#how-many-customers-does-it-need).`;
 
 /**
  * The whole page, in Markdown: `records` are the worlds that the bars are measured on, `smaller` some of them with
@@ -67,12 +81,13 @@ export function reportPage(records: readonly WorldRecord[], smaller: readonly Wo
   const idle = records.filter((record) => !works(record));
   const bars = barsOf(records);
   const unmet = bars.filter((bar) => !bar.met).length;
+  const verdict = unmet === 0 ? 'meets all bars' : `misses ${unmet} of ${bars.length} bars`;
+  const events = records.reduce((sum, record) => sum + record.events, 0);
   return [
     '# How close each model comes to the truth',
     INTRODUCTION,
     `## The bars\n\n${records.length} worlds, ${working.length} of them with channels that work, ` +
-      `${records.reduce((sum, { events }) => sum + events, 0).toLocaleString('en')} events. ` +
-      `${unmet === 0 ? 'The causal model meets all bars.' : `The causal model misses ${unmet} of ${bars.length} bars.`}`,
+      `${events.toLocaleString('en')} events. The causal model ${verdict}.`,
     SIZE,
     table(
       ['causal model', 'measured', 'wanted', ''],
@@ -80,18 +95,17 @@ export function reportPage(records: readonly WorldRecord[], smaller: readonly Wo
     ),
     ...sizeSection(records, smaller),
     `## Every model\n\nShare error is the part of the credit that stands at the wrong channel (total variation over ` +
-      `the paid channels, 0 to 1). The error of the total is that of all paid channels’ revenue together, relative to the ` +
-      `truth: mean of absolute errors, and signed mean.`,
+      `the paid channels, 0 to 1). The error of the total is that of all paid channels’ revenue together, ` +
+      `relative to the truth: mean of absolute errors, and signed mean.`,
     '![Share error of each model](share-error.svg)',
     modelTable(working),
     `## By kind of world`,
     '![Share error by family](families.svg)',
     familyTable(working),
     `## Intervals\n\nPublished at 0.95, over every paid channel of every world where something works. The interval ` +
-      `score (Gneiting and Raftery 2007) is the width plus 40 times the distance by which an interval misses; width and ` +
-      `score are parts of the world’s revenue. Power: channels that earn at least ${percent(LARGE, 0)} of the ` +
-      `incremental ` +
-      `total and whose interval excludes 0.`,
+      `score (Gneiting and Raftery 2007) is the width plus 40 times the distance by which an interval misses; ` +
+      `width and score are parts of the world’s revenue. Power: channels that earn at least ${percent(LARGE, 0)} ` +
+      `of the incremental total and whose interval excludes 0.`,
     '![Intervals against the truth](intervals.svg)',
     intervalTable(working),
     `Coverage, power and false positives of the causal model by kind of world:`,
@@ -114,9 +128,9 @@ function sizeSection(records: readonly WorldRecord[], smaller: readonly WorldRec
   const sizes = worldsBySize(records, smaller).map(summaryOfSize);
   return [
     `## How many customers does it need?\n\nThe causal model on the first ${sizes[0]!.worlds} working worlds, and ` +
-      `those without effects that go with them, with ever more customers: a smaller world is the first customers of the ` +
-      `larger one, under the same effects. They are some of the bars’ worlds, so that the last row is not the verdict ` +
-      `above. Customers are all who were seen, buyers or not. A mean has its standard error behind it.`,
+      `those without effects that go with them, with ever more customers: a smaller world is the first customers ` +
+      `of the larger one, under the same effects. They are some of the bars’ worlds, so that the last row is not ` +
+      `the verdict above. Customers are all who were seen, buyers or not. A mean has its standard error behind it.`,
     '![Error of the total and share error by number of customers](sizes.svg)',
     table(SIZE_COLUMNS, sizeRows(sizes)),
     sizeFindings(sizes),

@@ -106,8 +106,8 @@ export function sizeFindings(sizes: readonly SizeSummary[]): string {
   return [
     `From ${customers(least)} to ${customers(most)} customers the error of the total comes to ` +
       `${part(({ errors }) => errors.totalError)} of what it was, where noise alone would come to ` +
-      `${Math.sqrt(least.users / most.users).toFixed(2)}: more customers shrink the noise and leave the rest, which an ` +
-      `experiment can settle.`,
+      `${Math.sqrt(least.users / most.users).toFixed(2)}: more customers shrink the noise and leave the rest, ` +
+      `which an experiment can settle.`,
     `The share error comes to ${part(({ errors }) => errors.shareError)}, that of Markov to ` +
       `${part(({ markovShareError }) => markovShareError)}.`,
     behind.length === 0

@@ -38,7 +38,10 @@ export function* touchpointLines(touches: readonly Touch[]): Generator<string> {
   yield 'user_id,event_id,timestamp,channel,campaign,source,medium,cost,event_type';
   for (const [index, touch] of touches.entries()) {
     const { name, source, medium, campaigns, costPerTouch } = CHANNELS[touch.channel]!;
-    yield `${touch.userId},e${index + 1},${isoSeconds(touch.timeS)},${name},${campaigns[touch.campaign]},${source},${medium},${costPerTouch},${touch.click ? 'click' : 'view'}`;
+    const time = isoSeconds(touch.timeS);
+    const campaign = campaigns[touch.campaign];
+    const type = touch.click ? 'click' : 'view';
+    yield `${touch.userId},e${index + 1},${time},${name},${campaign},${source},${medium},${costPerTouch},${type}`;
   }
 }
 
@@ -64,7 +67,8 @@ export function* touchpointObjects(touches: readonly Touch[]): Generator<string>
 export function* orderLines(orders: readonly Order[]): Generator<string> {
   yield 'order_id,user_id,timestamp,revenue,currency,new_customer';
   for (const [index, order] of orders.entries()) {
-    yield `TT-${100_001 + index},${order.userId},${isoSeconds(order.timeS)},${decimal(order.cents)},USD,${order.newCustomer}`;
+    const id = `TT-${100_001 + index}`;
+    yield `${id},${order.userId},${isoSeconds(order.timeS)},${decimal(order.cents)},USD,${order.newCustomer}`;
   }
 }
 
@@ -111,7 +115,8 @@ export function* spendLines(touches: readonly Touch[], calendar: ShopCalendar, s
     const cents = Math.max(1, Math.round(100 * group.touches * channel.costPerTouch * noise));
     const impressions =
       channel.impressionsPerTouch === 0 ? '' : Math.round(group.touches * channel.impressionsPerTouch * noise);
-    yield `${calendar.dates[day]},${channel.name},${channel.campaigns[key % slots]},${decimal(cents)},${impressions},${group.clicks}`;
+    const campaign = channel.campaigns[key % slots];
+    yield `${calendar.dates[day]},${channel.name},${campaign},${decimal(cents)},${impressions},${group.clicks}`;
   }
 }
 

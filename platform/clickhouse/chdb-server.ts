@@ -1,14 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createReadStream, createWriteStream, writeSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 import { Session } from 'chdb';
-import type { WatchdogOptions } from './engine-watchdog.ts';
+import { endProcess } from './end-process.ts';
 import { drained, fail, flushed, textOf } from './http-answer.ts';
 import {
   assertBound,
@@ -23,19 +22,14 @@ import {
 import { SessionPool } from './session-pool.ts';
 import { StatementWatch, StuckStatementError } from './statement-watch.ts';
 
-/**
- * The embedded columnar engine as a process of its own: chDB behind ClickHouse's HTTP interface, on loopback, for one
- * password. It must be a process, since the engine crashes in worker threads, and stays on the main thread of it.
- * Its first line of standard input is its configuration; the end of standard input is the end of the parent, and of it.
- */
-interface ServerConfig {
+export interface ChdbServerOptions {
   readonly storePath: string;
   readonly spoolPath: string;
   readonly password: string;
+  /** 0 for a free one. */
   readonly port: number;
+  /** For statements of tenants. */
   readonly sessions: number;
-  /** Of this process, resident; beyond it the process ends. */
-  readonly mostMemoryBytes: number;
 }
 
 /** A statement on its way through. */
@@ -59,10 +53,8 @@ const DRAIN_MS = 5_000;
 const KILL_MS = 1_000;
 const PING_MS = 2_000;
 const FLUSH_MS = 500;
-const BEAT_MS = 500;
 /** Whoever waited this long for a session did not have the time that its statement was given. */
 const LONG_WAIT_MS = 1_000;
-const STDERR = 2;
 const STREAMED_FORMAT = /\bformat\s+(ArrowStream)\s*;?\s*$/i;
 /**
  * Unless the request says otherwise. Spooled data arrives in one piece, so inserts must not wait for others. Compiling
@@ -93,8 +85,12 @@ const CONNECTION_ARGS = [
   '--background_schedule_pool_size=2',
 ];
 
-class ChdbServer {
-  readonly #config: ServerConfig;
+/**
+ * chDB behind ClickHouse's HTTP interface, on loopback, for one password. Whoever makes one gives it the process: it
+ * ends the process when it stops, and when a statement cannot be ended.
+ */
+export class ChdbServer {
+  readonly #options: ChdbServerOptions;
   readonly #pool: SessionPool;
   /** Stops statements and answers probes; must never wait for anybody's. */
   readonly #control: Session;
@@ -104,10 +100,10 @@ class ChdbServer {
   #sequence = 0;
   #stopping = false;
 
-  constructor(config: ServerConfig) {
-    this.#config = config;
-    this.#pool = new SessionPool(config.storePath, CONNECTION_ARGS, config.sessions);
-    this.#control = new Session(config.storePath);
+  constructor(options: ChdbServerOptions) {
+    this.#options = options;
+    this.#pool = new SessionPool(options.storePath, CONNECTION_ARGS, options.sessions);
+    this.#control = new Session(options.storePath);
     this.#http = createServer(
       { keepAliveTimeout: 30_000, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES },
       (request, response) => {
@@ -117,15 +113,16 @@ class ChdbServer {
     );
   }
 
+  /** @returns the port */
   async listen(): Promise<number> {
     // The engine finishes opening its directory with the first statement, not with the connection.
     await this.#control.queryAsync('SELECT 1');
     await new Promise<void>((resolve, reject) => {
       this.#http.once('error', reject);
-      this.#http.listen(this.#config.port, '127.0.0.1', resolve);
+      this.#http.listen(this.#options.port, '127.0.0.1', resolve);
     });
     const address = this.#http.address();
-    return typeof address === 'object' && address !== null ? address.port : this.#config.port;
+    return typeof address === 'object' && address !== null ? address.port : this.#options.port;
   }
 
   /**
@@ -182,7 +179,7 @@ class ChdbServer {
     const given =
       header('x-clickhouse-key') === '' ? basic : `${header('x-clickhouse-user')}:${header('x-clickhouse-key')}`;
     const digest = (text: string) => createHash('sha256').update(text).digest();
-    if (!timingSafeEqual(digest(given), digest(`${USER}:${this.#config.password}`))) {
+    if (!timingSafeEqual(digest(given), digest(`${USER}:${this.#options.password}`))) {
       throw new EngineError(516, 'AUTHENTICATION_FAILED', 'Authentication failed: password is incorrect');
     }
   }
@@ -250,7 +247,7 @@ class ChdbServer {
    */
   async #insert(visit: Visit, request: IncomingMessage): Promise<void> {
     const { call, tag } = visit;
-    const file = join(this.#config.spoolPath, tag);
+    const file = join(this.#options.spoolPath, tag);
     const statement = readingFrom(file, call.query!);
     assertBound(statement, call.params);
     try {
@@ -271,7 +268,7 @@ class ChdbServer {
    * middle of one.
    */
   async #answerWhole(visit: Visit, statement: string, response: ServerResponse): Promise<void> {
-    const file = join(this.#config.spoolPath, visit.tag);
+    const file = join(this.#options.spoolPath, visit.tag);
     try {
       // The session is free again before the client reads, who may take his time.
       await this.#inTurn(
@@ -335,72 +332,8 @@ class ChdbServer {
   }
 }
 
-/**
- * Hard, since the engine waits for its statements when a process exits in order. Everything acknowledged is in its
- * files.
- */
-function endProcess(cause?: string): void {
-  try {
-    if (cause !== undefined) writeSync(STDERR, `the engine's process was ended: ${cause}\n`);
-  } finally {
-    process.kill(process.pid, 'SIGKILL');
-  }
-}
-
 /** In milliseconds; a statement without a limit has the longest. */
 function limitOf(settings: ReadonlyMap<string, string>): number {
   const seconds = Number(settings.get('max_execution_time'));
   return 1_000 * (seconds > 0 && seconds < MAX_LIMIT_S ? seconds : MAX_LIMIT_S);
 }
-
-async function firstLine(): Promise<string> {
-  return new Promise((resolve) => {
-    let line = '';
-    const onData = (chunk: Buffer) => {
-      line += chunk.toString();
-      const end = line.indexOf('\n');
-      if (end < 0) return;
-      process.stdin.off('data', onData);
-      resolve(line.slice(0, end));
-    };
-    process.stdin.on('data', onData);
-  });
-}
-
-/**
- * Starts the thread that ends the process when this one can't.
- * @returns begins to tell it that this thread is free: opening a large store may take long
- */
-function startWatchdog(mostMemoryBytes: number): () => void {
-  const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  const counter = new Int32Array(beats);
-  const workerData: WatchdogOptions = { beats, beatMs: BEAT_MS, mostMemoryBytes };
-  const watchdog = new Worker(
-    new URL(`./engine-watchdog${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url),
-    { workerData },
-  );
-  // Without it nobody would end this process.
-  watchdog.on('error', (error) => endProcess(String(error)));
-  return () => {
-    Atomics.add(counter, 0, 1);
-    setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS);
-  };
-}
-
-// An exit in order would hang in the engine's destructors, the watchdog ended already.
-process.on('uncaughtException', (error) => endProcess(error.stack));
-// Whoever read them has gone; standard input tells.
-for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
-const config = JSON.parse(await firstLine()) as ServerConfig;
-const beat = startWatchdog(config.mostMemoryBytes);
-await rm(config.spoolPath, { recursive: true, force: true });
-await mkdir(config.spoolPath, { recursive: true, mode: 0o700 });
-await mkdir(config.storePath, { recursive: true, mode: 0o700 });
-const server = new ChdbServer(config);
-const stop = (): void => void server.stop();
-process.on('SIGTERM', stop);
-process.stdin.on('end', stop);
-process.stdin.resume();
-const port = await server.listen();
-beat();
-process.stdout.write(`${JSON.stringify({ port })}\n`);

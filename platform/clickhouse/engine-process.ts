@@ -24,7 +24,7 @@ const KEPT_OUTPUT = 4_000;
 const ALLOCATOR = 'dirty_decay_ms:1000';
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(
-  new URL(`./chdb-server${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url),
+  new URL(`./engine-program${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url),
 );
 
 /**

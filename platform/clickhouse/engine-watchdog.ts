@@ -1,5 +1,5 @@
-import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
+import { endProcess } from './end-process.ts';
 
 /**
  * The thread that ends the engine's process when the process can't end itself: its main thread hangs in a call of the
@@ -16,7 +16,6 @@ export interface WatchdogOptions {
 /** Beats, not seconds: a machine that slept has not been silent. */
 const SILENT_BEATS = 40;
 const ORPHAN_BEATS = 20;
-const STDERR = 2;
 
 const { beats, beatMs, mostMemoryBytes } = workerData as WatchdogOptions;
 const counter = new Int32Array(beats);
@@ -31,15 +30,7 @@ setInterval(() => {
   heard = beat;
   orphaned = process.ppid === parent ? 0 : orphaned + 1;
   const takenBytes = process.memoryUsage.rss();
-  if (takenBytes > mostMemoryBytes) end(`it takes ${Math.round(takenBytes / 2 ** 20)} MiB of memory`);
-  if (silent > SILENT_BEATS) end('its main thread hangs');
-  if (orphaned > ORPHAN_BEATS) end('its parent has gone');
+  if (takenBytes > mostMemoryBytes) endProcess(`it takes ${Math.round(takenBytes / 2 ** 20)} MiB of memory`);
+  if (silent > SILENT_BEATS) endProcess('its main thread hangs');
+  if (orphaned > ORPHAN_BEATS) endProcess('its parent has gone');
 }, beatMs);
-
-function end(cause: string): void {
-  try {
-    writeSync(STDERR, `the engine's process was ended: ${cause}\n`);
-  } finally {
-    process.kill(process.pid, 'SIGKILL');
-  }
-}

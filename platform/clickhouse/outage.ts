@@ -24,9 +24,17 @@ const OUTAGE_SYSTEM_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
-/** The client and Node give these no code. */
-const OUTAGE_MESSAGES =
-  /^(?:Timeout error|socket hang up|aborted|The operation was aborted|The user aborted a request|Premature close|Unable to connect)/i;
+/** The client and Node give these no code: how their messages begin. */
+const OUTAGE_BEGINNINGS = [
+  'Timeout error',
+  'socket hang up',
+  'aborted',
+  'The operation was aborted',
+  'The user aborted a request',
+  'Premature close',
+  'Unable to connect',
+];
+const OUTAGE_MESSAGES = new RegExp(`^(?:${OUTAGE_BEGINNINGS.join('|')})`, 'i');
 const RETRY_AFTER_S = 2;
 /** Out of time: the statement was ended, in the engine or with it. */
 const ENDED_CODES: ReadonlySet<string> = new Set(['159', '160']);

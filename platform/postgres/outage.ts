@@ -19,9 +19,18 @@ const OUTAGE_SYSTEM_CODES: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** node-postgres gives these no code. */
-const OUTAGE_MESSAGES =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed and is not queryable|Client has encountered a connection error|Cannot use a pool after calling end|driver has already been destroyed)/;
+/** node-postgres gives these no code: how their messages begin. */
+const OUTAGE_BEGINNINGS = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
+  'Client was closed and is not queryable',
+  'Client has encountered a connection error',
+  'Cannot use a pool after calling end',
+  'driver has already been destroyed',
+];
+const OUTAGE_MESSAGES = new RegExp(`^(?:${OUTAGE_BEGINNINGS.join('|')})`);
 
 const RETRY_AFTER_S = 2;
 const MAX_CAUSES = 5;

@@ -159,9 +159,9 @@ function showPair(
   json: true | undefined,
 ): void {
   if (json === true) {
-    process.stdout.write(
-      `${JSON.stringify({ ...account, key_pair_id: publicId('kp', keyPairId), live: { id: publicId('key', live.id), key: live.secret }, test: { id: publicId('key', test.id), key: test.secret } }, undefined, 2)}\n`,
-    );
+    const shown = ({ id, secret }: typeof live) => ({ id: publicId('key', id), key: secret });
+    const pair = { key_pair_id: publicId('kp', keyPairId), live: shown(live), test: shown(test) };
+    process.stdout.write(`${JSON.stringify({ ...account, ...pair }, undefined, 2)}\n`);
     return;
   }
   const told = Object.values(account)
@@ -193,16 +193,16 @@ function lineOf({
   workingKeys,
   createdAt,
 }: AccountRecord): string {
-  const limits = [
+  const kind = tier === null ? 'people' : `agent, ${tier}`;
+  const details = [
     requestsPerMinute === null ? [] : `${requestsPerMinute}/min`,
     requestsPerDay === null ? [] : `${requestsPerDay}/day`,
+    `${workingKeys} ${workingKeys === 1 ? 'key' : 'keys'}`,
+    `since ${createdAt.toISOString().slice(0, 10)}`,
   ].flat();
   // Whoever registers names itself.
   const who = printable([operatorEmail ?? operatorId, name].filter((part) => part !== null).join(', '));
-  return (
-    `${accountId}  ${plan.padEnd(16)}  ${(tier === null ? 'people' : `agent, ${tier}`).padEnd(17)}  ` +
-    `${[...limits, `${workingKeys} ${workingKeys === 1 ? 'key' : 'keys'}`, `since ${createdAt.toISOString().slice(0, 10)}`].join(', ')}  ${who}`
-  );
+  return `${accountId}  ${plan.padEnd(16)}  ${kind.padEnd(17)}  ${details.join(', ')}  ${who}`;
 }
 
 function asJson({

@@ -34,10 +34,11 @@ export async function readKeys(
 /** @throws BadInputError */
 export async function bytesOf(file: string): Promise<Buffer> {
   return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new BadInputError(
-      `${file}: ${error.code === 'ENOENT' ? 'there is no such file. Check the path' : `it cannot be read (${error.code ?? error.message})`}.`,
-      { cause: error },
-    );
+    const reason =
+      error.code === 'ENOENT'
+        ? 'there is no such file. Check the path'
+        : `it cannot be read (${error.code ?? error.message})`;
+    throw new BadInputError(`${file}: ${reason}.`, { cause: error });
   });
 }
 

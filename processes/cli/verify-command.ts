@@ -76,11 +76,9 @@ function asText({ valid, reason, claims, environment, digestMatch, keyId }: Sign
           `  result      ${claims.sub}, revision ${claims.revision}`,
           `  signed      ${new Date(claims.iat * 1000).toISOString()} by ${claims.iss}, ${environment} data`,
         ];
-  const compared = valid
-    ? [
-        `  compared    ${digestMatch === null ? 'nothing: the signature came without its result' : 'the result is exactly what was signed'}`,
-      ]
-    : [];
+  const comparison =
+    digestMatch === null ? 'nothing: the signature came without its result' : 'the result is exactly what was signed';
+  const compared = valid ? [`  compared    ${comparison}`] : [];
   const limits = valid
     ? ['  not known   whether a later revision exists, which the service alone can say: POST /v1/verify']
     : [];

@@ -49,8 +49,11 @@ export function findings(report: AttributionReport): readonly string[] {
     );
   if (uncertain.length > 0) {
     const all = uncertain.length === paid.length && paid.length > 1;
+    const whose = all ? 'all channels' : names(uncertain);
+    const reach = uncertain.length > 1 ? `The intervals of ${whose} reach` : `The interval of ${whose} reaches`;
     said.push(
-      `${all ? 'The intervals of all channels reach' : uncertain.length > 1 ? `The intervals of ${names(uncertain)} reach` : `The interval of ${names(uncertain)} reaches`} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test or more data would tell.`,
+      `${reach} zero: on this data, an effect of nothing cannot be ruled out there. ` +
+        'A holdout test or more data would tell.',
     );
   }
   for (const {

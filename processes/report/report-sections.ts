@@ -13,15 +13,37 @@ export function headlineSection(report: AttributionReport): Markup {
   const share = report.revenue > 0 ? marketing.credited / report.revenue : 0;
   const interval = deltaRInterval(report);
   const caused = isIncremental(report);
-  const lastClickRoas =
+  const credit = tile(
+    caused ? 'Caused by marketing' : 'Credited to marketing',
+    format.money(marketing.credited),
+    `${format.percent(share)} of ${format.money(report.revenue)} revenue`,
+  );
+  const recovered = tile(
+    'Recovered revenue',
+    format.money(report.delta_r_cents / 100),
+    'Delta_R: hidden by last click',
+    ...(interval === null ? [] : [`interval ${interval.map((cents) => format.money(cents / 100)).join(' to ')}`]),
+  );
+  const roas = tile(
+    'Return on ad spend',
+    marketing.roas === null ? '–' : format.multiple(marketing.roas),
     marketing.spend !== null && marketing.spend > 0
       ? `last click says ${format.multiple(marketing.lastClick / marketing.spend)}`
-      : 'no spend in the data';
-  return html` <div class="tiles">
-      ${tile(true, caused ? 'Caused by marketing' : 'Credited to marketing', format.money(marketing.credited), `${format.percent(share)} of ${format.money(report.revenue)} revenue`)}
-      ${tile(false, 'Recovered revenue', format.money(report.delta_r_cents / 100), 'Delta_R: hidden by last click', ...(interval === null ? [] : [`interval ${format.money(interval[0] / 100)} to ${format.money(interval[1] / 100)}`]))}
-      ${tile(false, 'Return on ad spend', marketing.roas === null ? '–' : format.multiple(marketing.roas), lastClickRoas)}
-      ${tile(false, 'Confidence', report.confidence === null ? '–' : report.confidence.toFixed(2), report.confidence === null ? 'this model states none' : 'of 1: how well the models agree, and how narrow the intervals are')}
+      : 'no spend in the data',
+  );
+  const confidence =
+    report.confidence === null
+      ? tile('Confidence', '–', 'this model states none')
+      : tile(
+          'Confidence',
+          report.confidence.toFixed(2),
+          'of 1: how well the models agree, and how narrow the intervals are',
+        );
+  return html`<div class="tiles">
+      <div class="tile lead">${credit}</div>
+      <div class="tile">${recovered}</div>
+      <div class="tile">${roas}</div>
+      <div class="tile">${confidence}</div>
     </div>
     <div class="split" aria-hidden="true">
       <i style="width:${(100 * share).toFixed(2)}%;background:var(--causal)"></i
@@ -43,10 +65,9 @@ export function headlineSection(report: AttributionReport): Markup {
     </ul>`;
 }
 
-function tile(lead: boolean, title: string, figure: string, ...lines: readonly string[]): Markup {
-  return html`<div class="tile${lead ? ' lead' : ''}">
-    <span>${title}</span><b>${figure}</b>${lines.map((line) => html`<span>${line}</span>`)}
-  </div>`;
+/** What stands in a tile. */
+function tile(title: string, figure: string, ...lines: readonly string[]): Markup {
+  return html`<span>${title}</span><b>${figure}</b>${lines.map((line) => html`<span>${line}</span>`)}`;
 }
 
 /** Every channel, all marketing, the baseline and the total. */
@@ -78,7 +99,8 @@ export function creditTable(report: AttributionReport): Markup {
           (row) =>
             html` <tr class="${row.kind}">
               <th scope="row">${row.label}</th>
-              ${cell(row.spend, format.amount)}${cell(row.lastClick, format.amount)}${cell(row.credited, format.amount)}${difference(row)}
+              ${cell(row.spend, format.amount)} ${cell(row.lastClick, format.amount)}
+              ${cell(row.credited, format.amount)} ${difference(row)}
               <td>
                 ${
                   row.interval === null
@@ -173,7 +195,7 @@ const MODEL_NAMES: Readonly<Record<string, string>> = {
 /** How the figures came about, and how to reproduce them. */
 export function methodologySection(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
-  const { diagnostics } = report;
+  const { diagnostics, unattributed_revenue: untouched } = report;
   const causal = CausalModel.safeParse(diagnostics.models['causal']);
   const weights =
     causal.success && report.model === 'causal'
@@ -204,7 +226,7 @@ export function methodologySection(report: AttributionReport): Markup {
       )}
       ${fact('lookback', `${report.lookback_window_days} days before an order`)}
       ${unpaid === '' ? null : fact('unpaid visits (baseline)', unpaid)}
-      ${report.unattributed_revenue > 0 ? fact('orders without any touch', format.money(report.unattributed_revenue)) : null}
+      ${untouched > 0 ? fact('orders without any touch', format.money(untouched)) : null}
       ${fact('digest of the figures', html`<code>${diagnostics.run_digest}</code>`)}
     </dl>`;
 }

@@ -16,7 +16,11 @@ export const REPORT_STYLE = `
   }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+body {
+  margin: 0;
+  background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+}
 main { max-width: 1000px; margin: 0 auto; padding: 56px 28px 72px; }
 header p { max-width: none; }
 header p, figcaption, .note { color: var(--ink-faint); }
@@ -26,23 +30,35 @@ h3 { font-size: 16px; margin: 24px 0 2px; font-weight: 650; }
 p { margin: 0 0 10px; max-width: 72ch; overflow-wrap: anywhere; }
 .tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 14px; margin: 30px 0 26px; }
 .tile { background: var(--card); border: 1px solid var(--edge); border-radius: 12px; padding: 16px 18px 14px; }
-.tile b { display: block; font-size: 29px; line-height: 1.2; letter-spacing: -0.02em; font-weight: 660; font-variant-numeric: tabular-nums; margin: 2px 0; }
+.tile b {
+  display: block; margin: 2px 0;
+  font-size: 29px; line-height: 1.2; letter-spacing: -0.02em; font-weight: 660; font-variant-numeric: tabular-nums;
+}
 .tile span { font-size: 13.5px; color: var(--ink-faint); display: block; line-height: 1.4; }
 .tile span:first-child { color: var(--ink); font-weight: 560; }
 .tile.lead b { color: var(--causal); }
 .split { display: flex; height: 30px; border-radius: 8px; overflow: hidden; gap: 2px; }
 .split i { display: block; min-width: 2px; }
 .key { display: flex; flex-wrap: wrap; gap: 6px 26px; margin: 10px 0 0; padding: 0; list-style: none; font-size: 14px; }
-.key i, .swatch { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 8px; vertical-align: -1px; }
+.key i, .swatch {
+  display: inline-block; width: 12px; height: 12px; border-radius: 3px;
+  margin-right: 8px; vertical-align: -1px;
+}
 ul.findings { margin: 28px 0 0; padding: 0; list-style: none; border-top: 1px solid var(--edge); }
 ul.findings li { padding: 12px 0; border-bottom: 1px solid var(--edge); max-width: none; overflow-wrap: anywhere; }
-figure { margin: 18px 0 0; background: var(--card); border: 1px solid var(--edge); border-radius: 12px; padding: 20px 20px 14px; overflow-x: auto; }
+figure {
+  margin: 18px 0 0; padding: 20px 20px 14px; overflow-x: auto;
+  background: var(--card); border: 1px solid var(--edge); border-radius: 12px;
+}
 figure svg { display: block; width: 100%; height: auto; min-width: 620px; font-family: inherit; --paper: var(--card); }
 figcaption { font-size: 13.5px; margin-top: 12px; max-width: 90ch; }
 .scroll { overflow-x: auto; margin-top: 16px; }
 table { border-collapse: collapse; width: 100%; font-size: 14.5px; font-variant-numeric: tabular-nums; }
 th, td { padding: 9px 12px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--edge); }
-th:first-child, td:first-child { text-align: left; padding-left: 2px; white-space: normal; overflow-wrap: anywhere; min-width: 130px; }
+th:first-child, td:first-child {
+  min-width: 130px; padding-left: 2px;
+  text-align: left; white-space: normal; overflow-wrap: anywhere;
+}
 thead th { color: var(--ink-faint); font-weight: 520; font-size: 13px; vertical-align: bottom; }
 tbody th { font-weight: 500; }
 tr.marketing > *, tr.total > * { font-weight: 660; }
@@ -50,7 +66,10 @@ tr.marketing > * { border-top: 1.5px solid var(--ink-faint); }
 tr.baseline > * { color: var(--ink-faint); }
 td.minus { color: var(--series-2); }
 td.plus { color: var(--causal); }
-.warnings { background: var(--warn-paper); border: 1px solid var(--warn-edge); border-radius: 12px; padding: 14px 20px; margin: 28px 0 0; }
+.warnings {
+  margin: 28px 0 0; padding: 14px 20px;
+  background: var(--warn-paper); border: 1px solid var(--warn-edge); border-radius: 12px;
+}
 .warnings h2 { margin: 0 0 4px; font-size: 16px; }
 .warnings ul { margin: 0; padding-left: 20px; }
 .warnings li { overflow-wrap: anywhere; }
@@ -58,14 +77,26 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; margi
 dt { color: var(--ink-faint); }
 dd { margin: 0; overflow-wrap: anywhere; }
 code { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-footer { margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--edge); color: var(--ink-faint); font-size: 13.5px; }
-@media (max-width: 760px) { .tiles { grid-template-columns: repeat(2, 1fr); } main { padding: 32px 16px 48px; } h1 { font-size: 27px; } .tile b { font-size: 24px; } dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 8px; } }
+footer {
+  margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--edge);
+  color: var(--ink-faint); font-size: 13.5px;
+}
+@media (max-width: 760px) {
+  .tiles { grid-template-columns: repeat(2, 1fr); }
+  main { padding: 32px 16px 48px; }
+  h1 { font-size: 27px; }
+  .tile b { font-size: 24px; }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 8px; }
+}
 @page { margin: 14mm; }
 @media print {
   :root {
-    color-scheme: light; --paper: #ffffff; --card: #ffffff; --ink: #111719; --ink-faint: #596268; --line: #e3e5e3; --edge: #d5d9d6;
+    color-scheme: light;
+    --paper: #ffffff; --card: #ffffff; --ink: #111719; --ink-faint: #596268; --line: #e3e5e3; --edge: #d5d9d6;
     --causal: #0f766e; --causal-soft: #c5e4df; --last-click: #c9a26b; --baseline: #d7dbd8; --whisker: #111719;
-    --series-1: #2563eb; --series-2: #c2410c; --series-3: #9ca3af; --series-4: #a16207; --series-5: #0f766e; --warn-paper: #fdf6e3; --warn-edge: #e5c76b;
+    --series-1: #2563eb; --series-2: #c2410c; --series-3: #9ca3af; --series-4: #a16207; --series-5: #0f766e;
+    --warn-paper: #fdf6e3; --warn-edge: #e5c76b;
   }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   main { max-width: none; padding: 0; }

@@ -1,7 +1,16 @@
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Their punctuation and full-width forms come with them. */
+const EAST_ASIAN = [
+  String.raw`\p{Script=Han}`,
+  String.raw`\p{Script=Hangul}`,
+  String.raw`\p{Script=Hiragana}`,
+  String.raw`\p{Script=Katakana}`,
+  String.raw`\u3000-\u303F`,
+  String.raw`\uFF01-\uFF60`,
+  String.raw`\uFFE0-\uFFE6`,
+];
 /** East Asian wide and full-width letters, and pictographs: two cells each (Unicode Standard Annex 11). */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF01-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u;
+const WIDE = new RegExp(String.raw`[${EAST_ASIAN.join('')}]|\p{Emoji_Presentation}`, 'u');
 const INVISIBLE = /^[\p{Mark}\p{Format}]+$/u;
 
 /** Cells that a text takes on a terminal. */

@@ -4,14 +4,26 @@ import { document, escape } from '../pages.ts';
 const STYLE = `
 h1 { margin-bottom: .75rem } form { margin-top: 2rem }
 label { display: block; font-weight: 600; margin-top: 1.25rem } .hint { color: var(--soft); font-size: .9rem }
-input { width: 100%; margin-top: .35rem; padding: .65rem .8rem; font: 1rem ui-monospace, monospace; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: 8px }
+input {
+  width: 100%; margin-top: .35rem; padding: .65rem .8rem; font: 1rem ui-monospace, monospace;
+  color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: 8px
+}
 input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 input[aria-invalid] { border-color: #c0392b }
-button { margin-top: 1.75rem; font: 600 1rem system-ui, sans-serif; padding: .7rem 1.4rem; border-radius: 8px; border: 1px solid var(--accent); background: var(--accent); color: var(--paper); cursor: pointer }
-.fault, .warning { border-left: 4px solid var(--accent); background: var(--wash); padding: .8rem 1rem; border-radius: 0 8px 8px 0; margin: 1.5rem 0 0; font-size: .95rem; overflow-wrap: anywhere }
+button {
+  margin-top: 1.75rem; padding: .7rem 1.4rem; font: 600 1rem system-ui, sans-serif; cursor: pointer;
+  color: var(--paper); background: var(--accent); border: 1px solid var(--accent); border-radius: 8px
+}
+.fault, .warning {
+  margin: 1.5rem 0 0; padding: .8rem 1rem; font-size: .95rem; overflow-wrap: anywhere;
+  background: var(--wash); border-left: 4px solid var(--accent); border-radius: 0 8px 8px 0
+}
 .fault { border-color: #c0392b }
 dl { margin: 1.5rem 0 0 } dt { color: var(--soft); font-size: .9rem; margin-top: 1rem } dd { margin: .25rem 0 0 }
-.key { display: block; padding: .65rem .8rem; border: 1px solid var(--line); border-radius: 8px; overflow-wrap: anywhere; user-select: all }
+.key {
+  display: block; padding: .65rem .8rem; border: 1px solid var(--line); border-radius: 8px;
+  overflow-wrap: anywhere; user-select: all
+}
 pre { white-space: pre-wrap; overflow-wrap: anywhere }
 `;
 
@@ -36,7 +48,8 @@ export function bootstrapPage(refused: RefusedEntry | null): string {
   return document(
     'The first account · Liftgraph',
     `<h1>The first account</h1>
-<p class="status">Whoever runs this installation makes their account here, once. Its keys are shown on the next page and never again.</p>
+<p class="status">Whoever runs this installation makes their account here, once. Its keys are shown on the next
+page and never again.</p>
 <form method="post" autocomplete="off">
 ${refused === null ? '' : `<p class="fault" role="alert" id="fault">${escape(refused.message)}</p>`}
 <label for="token">Token</label>
@@ -60,7 +73,8 @@ export function firstAccountPage({ email, pair }: OpenedAccount, baseUrl: string
     'Your keys · Liftgraph',
     `<h1>Your keys</h1>
 <p class="status">The account of ${escape(email)} is there.</p>
-<p class="warning" role="status"><strong>Copy both now.</strong> They are shown this once; only salted hashes are kept. Whoever has them acts for this account.</p>
+<p class="warning" role="status"><strong>Copy both now.</strong> They are shown this once; only salted hashes are kept.
+Whoever has them acts for this account.</p>
 <dl>
 <dt>Live key, for data of your own</dt><dd><code class="key" id="live">${pair.live.secret}</code></dd>
 <dt>Test key, for the sandbox</dt><dd><code class="key" id="test">${pair.test.secret}</code></dd>
@@ -69,7 +83,8 @@ export function firstAccountPage({ email, pair }: OpenedAccount, baseUrl: string
 <pre>curl -sS ${escape(baseUrl)}/keys \\
   -H 'Authorization: Bearer ${pair.live.secret}'</pre>
 <h2>Then</h2>
-<p>Take <code>BOOTSTRAP_TOKEN</code> out of the configuration: it opens nothing any more. What the keys can do stands in the <a href="docs">API reference</a>.</p>`,
+<p>Take <code>BOOTSTRAP_TOKEN</code> out of the configuration: it opens nothing any more.
+What the keys can do stands in the <a href="docs">API reference</a>.</p>`,
     STYLE,
   );
 }

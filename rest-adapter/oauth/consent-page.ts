@@ -18,15 +18,27 @@ const PLAIN_WORDS: Readonly<Record<Scope, string>> = {
 
 const STYLE = `
 .ask { list-style: none; padding: 0; margin: 0 0 1.75rem; border: 1px solid var(--line); border-radius: 8px }
-.ask li { padding: .7rem 1rem; border-bottom: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: .15rem .75rem; justify-content: space-between; align-items: baseline }
+.ask li {
+  display: flex; flex-wrap: wrap; gap: .15rem .75rem; justify-content: space-between; align-items: baseline;
+  padding: .7rem 1rem; border-bottom: 1px solid var(--line)
+}
 .ask li:last-child { border-bottom: 0 } .ask code { color: var(--soft); background: none; padding: 0; font-size: .8rem }
 label { font-weight: 600; display: block } .hint { color: var(--soft); font-size: .9rem; margin: .2rem 0 .6rem }
-input { width: 100%; font: .95rem ui-monospace, monospace; padding: .7rem .8rem; color: inherit; background: var(--wash); border: 1px solid var(--soft); border-radius: 8px }
+input {
+  width: 100%; padding: .7rem .8rem; font: .95rem ui-monospace, monospace;
+  color: inherit; background: var(--wash); border: 1px solid var(--soft); border-radius: 8px
+}
 input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .choice { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.25rem }
-button { font: 600 1rem system-ui, sans-serif; padding: .7rem 1.4rem; border-radius: 8px; border: 1px solid var(--accent); background: var(--accent); color: var(--paper); cursor: pointer; flex: 1 1 10rem }
+button {
+  flex: 1 1 10rem; padding: .7rem 1.4rem; font: 600 1rem system-ui, sans-serif; cursor: pointer;
+  color: var(--paper); background: var(--accent); border: 1px solid var(--accent); border-radius: 8px
+}
 button.no { background: none; color: var(--ink); border-color: var(--soft) }
-.warning, .fault { border-left: 4px solid var(--accent); background: var(--wash); padding: .8rem 1rem; border-radius: 0 8px 8px 0; margin: 1.5rem 0; font-size: .95rem }
+.warning, .fault {
+  margin: 1.5rem 0; padding: .8rem 1rem; font-size: .95rem;
+  background: var(--wash); border-left: 4px solid var(--accent); border-radius: 0 8px 8px 0
+}
 .fault { border-color: #c0392b } .to { overflow-wrap: anywhere }
 `;
 
@@ -34,10 +46,12 @@ button.no { background: none; color: var(--ink); border-color: var(--soft) }
 export function consentPage({ client, redirectUri, scopes }: AuthorizationRequest, fault: string | null): string {
   const name = escape(client.name);
   const rows = scopes.map((scope) => `<li>${PLAIN_WORDS[scope]} <code>${scope}</code></li>`).join('\n');
+  const described = fault === null ? 'aria-describedby="hint"' : 'aria-describedby="hint fault" aria-invalid="true"';
   return document(
     `Allow ${client.name}? · Liftgraph`,
     `<h1>${name} asks for access to your Liftgraph account</h1>
-<p class="status">It names itself; Liftgraph has not checked who is behind it. The answer goes to <span class="to">${escape(new URL(redirectUri).host)}</span>.</p>
+<p class="status">It names itself; Liftgraph has not checked who is behind it.
+The answer goes to <span class="to">${escape(new URL(redirectUri).host)}</span>.</p>
 <h2>It will be able to</h2>
 <ul class="ask">
 ${rows}
@@ -45,10 +59,16 @@ ${rows}
 <form method="post" autocomplete="off">
 ${fault === null ? '' : `<p class="fault" role="alert" id="fault">${escape(fault)}</p>`}
 <label for="key">Your secret key</label>
-<p class="hint" id="hint"><code>svc_live_sk_…</code> gives access to your data, <code>svc_test_sk_…</code> to the sandbox only. ${name} never sees the key.</p>
-<input id="key" name="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="128" aria-describedby="hint${fault === null ? '' : ' fault'}"${fault === null ? '' : ' aria-invalid="true"'}>
-<p class="warning">Allow this only if you were just using ${name} and it sent you here. Before you paste your key, check that the address bar shows your Liftgraph. Revoking the key later ends this access at once.</p>
-<div class="choice"><button name="decision" value="allow">Allow</button><button class="no" name="decision" value="deny" formnovalidate>Don’t allow</button></div>
+<p class="hint" id="hint"><code>svc_live_sk_…</code> gives access to your data,
+<code>svc_test_sk_…</code> to the sandbox only. ${name} never sees the key.</p>
+<input id="key" name="key" type="password" maxlength="128"
+autocomplete="off" autocapitalize="off" spellcheck="false" ${described}>
+<p class="warning">Allow this only if you were just using ${name} and it sent you here. Before you paste your key, check
+that the address bar shows your Liftgraph. Revoking the key later ends this access at once.</p>
+<div class="choice">
+<button name="decision" value="allow">Allow</button>
+<button class="no" name="decision" value="deny" formnovalidate>Don’t allow</button>
+</div>
 </form>`,
     STYLE,
   );

@@ -1,3 +1,14 @@
+/** Of the analysis below, by the published key of RFC 8037, Appendix A: header, payload and signature. */
+const JWS = [
+  'eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdU' +
+    'eEhDVHdYQnlnclM0ayJ9',
+  'eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5' +
+    'OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9j' +
+    'ZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3' +
+    'NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ',
+  'BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw',
+].join('.');
+
 /** A completed analysis for the documentation, as REST shows it; whoever shows it puts its envelope into `trust`. */
 export const exampleAttribution = {
   id: 'attr_01JQ2m6Yw3TfK8sVbNcXrE',
@@ -94,9 +105,7 @@ export const exampleAttribution = {
   progress: 1,
   failure: null,
   agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
-  // Made with the published key of RFC 8037, Appendix A.
-  signature:
-    'eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw',
+  signature: JWS,
 };
 
 const FIGURES = [

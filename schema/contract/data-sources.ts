@@ -98,7 +98,8 @@ export const sources = noun({
           credentials: {
             filename: 'touches.csv',
             content:
-              'user_id,timestamp,channel,campaign,cost,conversion,revenue\nu1,2026-01-05T10:00:00Z,meta_ads,spring,0.40,0,\n',
+              'user_id,timestamp,channel,campaign,cost,conversion,revenue\n' +
+              'u1,2026-01-05T10:00:00Z,meta_ads,spring,0.40,0,\n',
           },
         },
         response: { ...example, ingest: { kind: 'events', accepted: 1, rejected: 0, errors: [], warnings: [] } },

@@ -27,6 +27,9 @@ export interface AuditSegment {
   readonly fileName: string;
 }
 
+/** As many digits for each, so that names of files sort as their numbers do. */
+const sortable = (sequence: number): string => String(sequence).padStart(10, '0');
+
 /**
  * Entries that left the database: gzipped NDJSON, one file per segment, each line an entry as it was served, its hash
  * included.
@@ -47,7 +50,7 @@ export class AuditArchive {
     lastSequence: number,
     entries: AsyncIterable<ChainedEntry>,
   ): Promise<string> {
-    const name = `${chainName(chain)}/${String(firstSequence).padStart(10, '0')}-${String(lastSequence).padStart(10, '0')}.ndjson.gz`;
+    const name = `${chainName(chain)}/${sortable(firstSequence)}-${sortable(lastSequence)}.ndjson.gz`;
     const path = this.#path(name);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = `${path}.unfinished`;

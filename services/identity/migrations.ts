@@ -1,12 +1,8 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
-import {
-  admissionMigration,
-  admissionOfManyMigration,
-  admissionUnderLoadMigration,
-  noncesOfManyMigration,
-} from './admission/admission-migration.ts';
+import { admissionMigration, admissionUnderLoadMigration } from './admission/admission-migration.ts';
+import { admissionOfManyMigration, noncesOfManyMigration } from './admission/admission-of-many-migration.ts';
 import { bondsAtTheDoorMigration, derivedKeysMigration } from './keys/derived-keys-migration.ts';
 import { keyManagementMigration } from './keys/key-management-migration.ts';
 import { workspaceEnvironmentMigration, workspaceMigration } from './workspaces/workspace-migration.ts';

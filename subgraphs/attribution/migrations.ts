@@ -8,6 +8,16 @@ import {
   tenantTable,
 } from '../../platform/postgres/tenant-tables.ts';
 
+/** Of the sandbox's source in error. A part of a migration: it must never change. */
+const SANDBOX_ERROR = JSON.stringify({
+  code: 'credentials_rejected',
+  message:
+    'The sandbox keeps this source in error, so that you can see what an unavailable one looks like. ' +
+    'Use another ds_sandbox_ source.',
+  at: '2024-01-01T00:00:00.000Z',
+  retryable: false,
+});
+
 /**
  * Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse.
  */
@@ -187,7 +197,7 @@ export const attributionOwner: MigrationOwner = {
                           ('04', 'google_ads', 'Sandbox Google Ads account', null),
                         ('05', 'csv_upload', 'Sandbox CSV upload', null),
                         ('99', 'csv_upload', 'Sandbox source in error',
-                          '{"code":"credentials_rejected","message":"The sandbox keeps this source in error, so that you can see what an unavailable one looks like. Use another ds_sandbox_ source.","at":"2024-01-01T00:00:00.000Z","retryable":false}'))
+                          '${SANDBOX_ERROR}'))
                 as sources (number, type, name, error)`,
         // After thirty days a sandbox object is gone; what the sandbox itself owns stays. Rows in the columnar store go
         // by the job that the caller enqueues.

@@ -7,13 +7,11 @@ import type { ProblemError } from '../../../schema/problems.ts';
  * @param scope that the operation needs, null where it needs none or nobody can say
  */
 export function challengeOf(problem: ProblemError, root: string, scope: string | null): string | undefined {
+  const metadata = `resource_metadata="${root}/.well-known/oauth-protected-resource"`;
   // A client or a grant was refused: no token was shown that could be invalid.
   if (problem.type === 'invalid_client' || problem.type === 'invalid_grant')
-    return problem.problem.status === 401
-      ? `Bearer realm="svc", resource_metadata="${root}/.well-known/oauth-protected-resource"`
-      : undefined;
-  if (problem.problem.status === 401)
-    return `Bearer realm="svc", error="invalid_token", resource_metadata="${root}/.well-known/oauth-protected-resource"`;
+    return problem.problem.status === 401 ? `Bearer realm="svc", ${metadata}` : undefined;
+  if (problem.problem.status === 401) return `Bearer realm="svc", error="invalid_token", ${metadata}`;
   if (problem.type === 'insufficient_permissions')
     return `Bearer realm="svc", error="insufficient_scope"${scope === null ? '' : `, scope="${scope}"`}`;
   return undefined;

@@ -30,8 +30,8 @@ export interface CreatedKeyPair extends IssuedKeyPair {
  * Creates a live key and its test twin. They act for whom the caller acts: a key of an agent makes keys of that agent.
  * Made by a token or a key that ends, they end with it at the latest, and are used from no more addresses.
  * @throws ProblemError `validation_error` (with code `requires_enterprise` for an allowlist on another plan,
- * `in_the_past`
- *   for an end that is over, `outlives_maker` for one behind the caller's, `exceeds_maker` for addresses beyond the caller's), `insufficient_permissions` / `missing_scope`
+ *   `in_the_past` for an end that is over, `outlives_maker` for one behind the caller's, `exceeds_maker` for addresses
+ *   beyond the caller's), `insufficient_permissions` / `missing_scope`
  */
 export async function createKeyPair(
   services: KeyServices,

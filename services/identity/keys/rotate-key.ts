@@ -38,8 +38,8 @@ export const rotationEffect = z.object({
  * keys of one line work at a time: where the named key is in its grace already, its successor is the one that is
  * replaced, and the named key ends now. The successor ends with what made the key, as the key does.
  * @throws ProblemError `resource_not_found`, `validation_error` (`key_ended`), `insufficient_permissions`
- * (`missing_scope`
- *   when the key can do more than the caller's, `outlives_maker` when the caller ends, and the successor would not with it)
+ *   (`missing_scope` when the key can do more than the caller's, `outlives_maker` when the caller ends, and the
+ *   successor would not with it)
  */
 export async function rotateKey(
   services: KeyServices,

@@ -118,7 +118,7 @@ class SyntheticWorld {
    */
   touches(window: DayWindow): string {
     const { channels } = this.#shop;
-    const names = `[${channels.map(({ campaigns }) => `[${campaigns.map((name) => `'${name}'`).join(', ') || `''`}]`).join(', ')}]`;
+    const names = `[${channels.map(campaignsOf).join(', ')}]`;
     const expected = (channels.reduce((sum, { reach }) => sum + reach, 0) * LIFE_DAYS) / 1_000_000;
     const draws = Math.ceil(expected * HEADROOM);
     // Of each draw, the part that becomes a touch of the channel on a day of average demand.
@@ -182,6 +182,11 @@ class SyntheticWorld {
       ) WHERE begins + ${LIFE_DAYS + EPISODE_DAYS + CAUSED_WITHIN_DAYS + 1} >= toDate('${from}')
         AND begins <= toDate('${to}')`;
   }
+}
+
+/** The names of a channel's campaigns; an empty one where it has none. */
+function campaignsOf({ campaigns }: SyntheticChannel): string {
+  return `[${campaigns.map((name) => `'${name}'`).join(', ') || `''`}]`;
 }
 
 /** Cumulative bounds of shares in a million. */

@@ -26,9 +26,10 @@ export interface EventShape {
 
 const NO_CHANNEL = 'length({channels:Array(String)})';
 const CHANNEL_INDEX = `transform(channel, {channels:Array(String)}, range(${NO_CHANNEL}), ${NO_CHANNEL})`;
-const CAMPAIGN_SLOT = `transform(campaign, {campaigns:Array(String)}, range(1, length({campaigns:Array(String)}) + 1), 0)`;
+const CAMPAIGN_SLOTS = 'length({campaigns:Array(String)}) + 1';
+const CAMPAIGN_SLOT = `transform(campaign, {campaigns:Array(String)}, range(1, ${CAMPAIGN_SLOTS}), 0)`;
 const codeOf = (withCampaigns: boolean): string =>
-  withCampaigns ? `${CHANNEL_INDEX} * (length({campaigns:Array(String)}) + 1) + ${CAMPAIGN_SLOT}` : CHANNEL_INDEX;
+  withCampaigns ? `${CHANNEL_INDEX} * (${CAMPAIGN_SLOTS}) + ${CAMPAIGN_SLOT}` : CHANNEL_INDEX;
 const packed = (conversion: boolean, withCampaigns: boolean): string =>
   `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts) - {from:Int64}), ${TIME_SHIFT}) + ` +
   `${conversion ? 2 ** CONVERSION_BIT : 0} + ${codeOf(withCampaigns)}`;

@@ -106,17 +106,43 @@ const SHOPPING_SITES = [
   'igshopping',
 ];
 
-/** A site by its name, by its host in any country, or by a host of it that is for visitors. */
+/** What a site's hosts for visitors begin with. */
+const SUBDOMAINS = [
+  'www',
+  'm',
+  'l',
+  'lm',
+  'mobile',
+  'search',
+  'cn',
+  'ar',
+  'out',
+  'old',
+  'web',
+  'business',
+  'shop',
+  'gate',
+].join('|');
+
+/** A site by its name, by its host in any country, or by a host of it that is for visitors; `hosts` are others. */
 const sites = (names: readonly string[], hosts = ''): string =>
-  `'^(((www|m|l|lm|mobile|search|cn|ar|out|old|web|business|shop|gate)[.])*(${names.join('|')})([.][a-z]{2,4}){0,2}${hosts})$'`;
+  `'^(((${SUBDOMAINS})[.])*(${names.join('|')})([.][a-z]{2,4}){0,2}${hosts})$'`;
 const SEARCH = sites(
   SEARCH_SITES,
   '|com[.]google[.]android[.]googlequicksearchbox|[a-z]{2}[.]search[.]yahoo[.]com|search[.]brave[.]com',
 );
-const SOCIAL = sites(
-  SOCIAL_SITES,
-  '|(com[.]facebook[.]katana|com[.]linkedin[.]android|com[.]reddit[.]frontpage|com[.]instagram[.]android|com[.]twitter[.]android|bsky[.]app|news[.]ycombinator[.]com|linktr[.]ee)',
-);
+/** Apps, and sites whose name alone would not do. */
+const SOCIAL_HOSTS = [
+  'com[.]facebook[.]katana',
+  'com[.]linkedin[.]android',
+  'com[.]reddit[.]frontpage',
+  'com[.]instagram[.]android',
+  'com[.]twitter[.]android',
+  'bsky[.]app',
+  'news[.]ycombinator[.]com',
+  'linktr[.]ee',
+];
+const SOCIAL = sites(SOCIAL_SITES, `|(${SOCIAL_HOSTS.join('|')})`);
 const VIDEO = sites(VIDEO_SITES);
 const SHOPPING = sites(SHOPPING_SITES);
 

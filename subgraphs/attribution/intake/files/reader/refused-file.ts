@@ -34,7 +34,8 @@ export const FILE_LIMIT_EXCEEDED = 'file_limit_exceeded';
 
 /** A file past one of the limits; the same file would meet it again. */
 export function limitExceeded(limit: string, allowed: string): RefusedFileError {
-  const message = `The file exceeds a limit of reading: ${limit} (${allowed} allowed). Split it, or write it in a plainer form.`;
+  const cure = 'Split it, or write it in a plainer form.';
+  const message = `The file exceeds a limit of reading: ${limit} (${allowed} allowed). ${cure}`;
   return invalidFile(FILE_LIMIT_EXCEEDED, message, {
     errors: [{ param: '/content', code: FILE_LIMIT_EXCEEDED, message: `${limit}: ${allowed} allowed` }],
   });
