@@ -25,8 +25,8 @@ export class ConnectionMetrics {
     this.#unread = new Counter({
       name: 'liftgraph_http_connections_unread_total',
       help:
-        'Connections that were cut because their clients did not read what they had asked for, and ' +
-        'memory ran short.',
+        'Connections that were cut because their clients did not read what they had asked for, and memory ' +
+        'ran short.',
       registers: [registry],
     });
   }

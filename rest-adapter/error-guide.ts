@@ -66,8 +66,7 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
     cure:
       'error.errors lists every value that does not fit: param says where, message says what is expected. Three ' +
       'operations answer 400 with this type, as the interface has it: POST /v1/webhooks, PUT ' +
-      '/v1/agents/me/capabilities ' +
-      'and the start of a migration.',
+      '/v1/agents/me/capabilities and the start of a migration.',
     example: {
       message: `date_range: ${BAD_RANGE}`,
       code: 'invalid_range',

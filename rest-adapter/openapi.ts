@@ -45,8 +45,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
       description:
         'Every answer carries a trust envelope. State-changing requests need a fresh X-Nonce, and with an ' +
         'SVC-Idempotency-Key they may be sent again without a second effect. Errors have one structure, and each ' +
-        'error type ' +
-        'a page at its doc_url.',
+        'error type a page at its doc_url.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicBaseUrl }],

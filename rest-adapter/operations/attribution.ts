@@ -55,10 +55,9 @@ export const attributionOperations = [
     document: 'RunAttribution',
     summary: 'Run an analysis',
     description:
-      'Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as ' +
-      'it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, ' +
-      'channel_result, ' +
-      'then result or error.',
+      'Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered ' +
+      'as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, ' +
+      'channel_result, then result or error.',
     querySchema: z.object({ stream: flag }),
     headerSchema: z.object({
       prefer: z.string().optional().meta({ description: 'wait=N (0 to 60 seconds), respond-async (RFC 7240)' }),
@@ -129,10 +128,9 @@ export const attributionOperations = [
     summary: 'Download an analysis',
     description:
       'A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as ' +
-      'stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC ' +
-      '4180; a text that ' +
-      'a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows. Level paths shows ' +
-      'journeys, which auditors of a workspace may not read.',
+      'stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a ' +
+      'text that a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows. Level ' +
+      'paths shows journeys, which auditors of a workspace may not read.',
     pathSchema: idPath,
     querySchema: z.object({
       format: z.enum(EXPORT_FORMATS).default('csv'),

@@ -42,11 +42,9 @@ const uploadRecords = operation({
   description:
     'A file of any size as text/csv, application/x-ndjson or application/vnd.apache.parquet, plain or gzip, or as ' +
     'the first file of multipart/form-data; or up to 1000 rows as JSON. Rows are upserted by their natural key, so ' +
-    'sending a file again changes nothing. An order is known by its order_id; a conversion of an event ' +
-    'table without one ' +
-    'by user, time, channel, campaign, event and revenue, so that two purchases of one instant both ' +
-    'count: give orders ' +
-    'an id if their revenue may be corrected later.',
+    'sending a file again changes nothing. An order is known by its order_id; a conversion of an event table ' +
+    'without one by user, time, channel, campaign, event and revenue, so that two purchases of one instant both ' +
+    'count: give orders an id if their revenue may be corrected later.',
   pathSchema: restForm(namedSource),
   bodySchema: z.union([rows, z.object({ records: rows })], {
     error: `send an array of at most ${MOST_JSON_ROWS} rows, or {"records": […]}; every row is an object`,

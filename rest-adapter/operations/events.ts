@@ -40,9 +40,8 @@ export const eventOperations = [
     description:
       'Server-sent events without an end: everything that webhooks tell, in the order in which it was committed, ' +
       'each in the shape of its JSON Schema. The id that comes first says where the stream begins; whoever comes ' +
-      'back with ' +
-      'the last id misses nothing and sees nothing twice. A type that is asked for needs the scope that reads its ' +
-      'resources; without types the stream leaves out what the key may not read.',
+      'back with the last id misses nothing and sees nothing twice. A type that is asked for needs the scope that ' +
+      'reads its resources; without types the stream leaves out what the key may not read.',
     querySchema: z.object({
       after: position.meta(
         ofPosition(

@@ -48,9 +48,8 @@ const updated = z
       .nullable()
       .meta({
         graph:
-          'Signs the notifications to callbackUrl, where there was none before; null otherwise. Shown ' +
-          'this once; it is ' +
-          'kept sealed.',
+          'Signs the notifications to callbackUrl, where there was none before; null otherwise. Shown this once; it ' +
+          'is kept sealed.',
       }),
   })
   .register(graphTypes, { name: 'UpdateAgentPayload', description: 'The agent as it is now.' });
@@ -169,10 +168,8 @@ export const agents = noun({
       summary: 'Change the calling agent',
       description:
         'Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send ' +
-        'resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). A test key ' +
-        'changes how the ' +
-        'sandbox ' +
-        'shows the agent, and nothing else.',
+        'resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). A test key changes how ' +
+        'the sandbox shows the agent, and nothing else.',
       graph:
         'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; ' +
         'INSUFFICIENT_PERMISSIONS (outlives_maker); RESOURCE_NOT_FOUND for a key that is bound to no agent.',

@@ -49,9 +49,8 @@ export const channelImpact = z
     }),
     confidenceInterval: confidenceInterval.nullable().meta({
       graph:
-        'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the ' +
-        'placebos). A baseline ' +
-        'channel under causal and prav: [0, 0].',
+        'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the placebos). A ' +
+        'baseline channel under causal and prav: [0, 0].',
     }),
     lastclickRevenue: money.meta({ graph: 'Revenue that plain last click gives the channel.' }),
     deltaR,

@@ -102,9 +102,8 @@ const timeSeries = z
   .nullable()
   .meta({
     graph:
-      'The credit by period of the granularity, in order; null until completed, and where the source ' +
-      'holds aggregated ' +
-      'paths, which have no times.',
+      'The credit by period of the granularity, in order; null until completed, and where the source holds ' +
+      'aggregated paths, which have no times.',
   });
 const campaigns = z
   .array(campaignImpact)
@@ -127,13 +126,11 @@ const signature = {
     .nullable()
     .meta({
       description:
-        'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with ' +
-        '/.well-known/jwks.json. Null ' +
-        'until completed, while a refresh is under way, and on results that are older than signatures',
+        'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. ' +
+        'Null until completed, while a refresh is under way, and on results that are older than signatures',
       graph:
-        'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a ' +
-        'refresh is under way, ' +
-        'and on results that are older than signatures.',
+        'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a refresh is under ' +
+        'way, and on results that are older than signatures.',
     }),
 };
 

@@ -53,10 +53,9 @@ export const attributions = noun({
       action: 'attribution:run',
       summary: 'Cancel an analysis',
       description:
-        'One that waits never begins, one that is computed stops soon; its streams end with error. It fails with the ' +
-        'code cancelled, and nothing is billed. Cancelling again changes nothing; an analysis that has ended by ' +
-        'itself is ' +
-        'answered with conflict, code already_finished.',
+        'One that waits never begins, one that is computed stops soon; its streams end with error. It fails with ' +
+        'the code cancelled, and nothing is billed. Cancelling again changes nothing; an analysis that has ended by ' +
+        'itself is answered with conflict, code already_finished.',
       graph:
         'Ends an analysis that has not ended by itself: it fails with CANCELLED, and nothing is billed. Repeating it ' +
         'changes nothing. Errors: RESOURCE_NOT_FOUND, CONFLICT (already_finished).',

@@ -20,10 +20,9 @@ const outcome = z.enum(AUDIT_OUTCOMES).register(graphTypes, {
 const breakReason = z.enum([...BREAK_REASONS, 'heads_missing']).register(graphTypes, {
   name: 'ChainBreakReason',
   description:
-    'MISSING: an entry is not there. ALTERED: an entry is not what was sealed. HEAD_MISMATCH: an entry is not what a ' +
-    'signed head saw. HEAD_UNPROVEN: a line of the heads file was signed by nobody here. HEADS_MISSING: ' +
-    'heads that were ' +
-    'signed are not in the heads file.',
+    'MISSING: an entry is not there. ALTERED: an entry is not what was sealed. HEAD_MISMATCH: an entry is not what ' +
+    'a signed head saw. HEAD_UNPROVEN: a line of the heads file was signed by nobody here. HEADS_MISSING: heads ' +
+    'that were signed are not in the heads file.',
 });
 
 const anyId = z.string().meta({ scalar: 'ID' });
@@ -182,8 +181,7 @@ export const auditEvents = noun({
       description:
         'Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page ' +
         'was, and is linked to its neighbours. A test key sees the entries of the sandbox alone. Entries older than ' +
-        '90 days ' +
-        'may come from an archive, which takes longer.',
+        '90 days may come from an archive, which takes longer.',
       graph:
         'Events of the account, newest first, at most 500 at a time; a test key sees those of the sandbox alone. ' +
         'Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
@@ -198,10 +196,9 @@ export const auditEvents = noun({
       action: 'audit:read',
       summary: 'Verify the audit chain',
       description:
-        'Hashes a range of the log again, checks every link, and compares it with the heads that were signed outside ' +
-        'of the database: entries that were changed, taken out, swapped or cut off, and a chain that was hashed ' +
-        'anew, are ' +
-        'found. A failed verification is itself a critical event of the log.',
+        'Hashes a range of the log again, checks every link, and compares it with the heads that were signed ' +
+        'outside of the database: entries that were changed, taken out, swapped or cut off, and a chain that was ' +
+        'hashed anew, are found. A failed verification is itself a critical event of the log.',
       graph:
         'Checks a range of the chain against its hashes and the signed heads; a chain that does not hold is itself a ' +
         'critical event. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',

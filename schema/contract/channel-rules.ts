@@ -132,10 +132,9 @@ export const channelRules = noun({
       description:
         'In place of all that it has. The first rule that matches a row gives its channel; rows without one keep ' +
         'theirs, and touches whose file names no channel have that of GA4’s default channel group. Rules act when ' +
-        'rows are ' +
-        'read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a ' +
-        'channel ' +
-        'and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.',
+        'rows are read, so that later analyses follow them without a new upload. Spend and the clicks of ' +
+        'conversions have a channel and a campaign, steps of aggregated paths only a channel: rules that ask for ' +
+        'more pass them by.',
       graph:
         'Sets the channel rules of a source, in place of all that it has; they act when rows are read. Errors: ' +
         'VALIDATION_ERROR (also empty_match, invalid_regex), RESOURCE_NOT_FOUND, CONFLICT.',

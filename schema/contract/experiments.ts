@@ -112,8 +112,7 @@ export const experiments = noun({
       description:
         'A holdout or geo test of one channel. Later causal analyses of ranges that share days with its period are ' +
         'calibrated by it and show it beside their estimate. A second result of one channel, method and period is ' +
-        'refused: ' +
-        'it would count twice.',
+        'refused: it would count twice.',
       graph:
         'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, ' +
         'RESOURCE_NOT_FOUND, CONFLICT.',

@@ -152,8 +152,7 @@ export const keys = noun({
       description:
         'A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the ' +
         'calling key acts, and may do no more than it; made by a token or by a key that ends, they end with its ' +
-        'grant or ' +
-        'with it. Needs a live secret key or a token of client_credentials.',
+        'grant or with it. Needs a live secret key or a token of client_credentials.',
       graph:
         'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR ' +
         '(requires_enterprise, outlives_maker, exceeds_maker), INSUFFICIENT_PERMISSIONS (missing_scope, ' +
@@ -207,11 +206,9 @@ export const keys = noun({
       action: 'key:write',
       summary: 'Replace a key by another',
       description:
-        'The new key, shown only here, has the scopes, allowlist, version and end of the old one, ' +
-        'which works on for ' +
-        'grace_hours. Tokens, and keys that end, rotate what ends with them. Rotating a key that was rotated before ' +
-        'ends the ' +
-        'older grace.',
+        'The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on ' +
+        'for grace_hours. Tokens, and keys that end, rotate what ends with them. Rotating a key that was rotated ' +
+        'before ends the older grace.',
       graph:
         'Replaces a key; the old one works on for the grace. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR ' +
         '(key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).',

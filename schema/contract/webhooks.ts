@@ -12,9 +12,8 @@ export const MAX_WEBHOOKS = 16;
 const disabledReason = z.enum(DISABLED_REASONS).register(graphTypes, {
   name: 'WebhookDisabledReason',
   description:
-    'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or ' +
-    'the grant or key ' +
-    'that made it has ended.',
+    'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or ' +
+    'key that made it has ended.',
 });
 
 const webhookStats = z
@@ -168,8 +167,7 @@ export const webhooks = noun({
       description:
         'Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that ' +
         'receivers need not change in the same moment. Switching a webhook on again counts its failures anew. ' +
-        'Another url or ' +
-        'secret takes the scopes of all that it hears.',
+        'Another url or secret takes the scopes of all that it hears.',
       graph:
         'Changes a subscription. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (refused_address, unknown_host), ' +
         'INSUFFICIENT_PERMISSIONS (missing_scope of an event).',

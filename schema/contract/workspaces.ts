@@ -160,9 +160,8 @@ export const workspaces = noun({
       summary: 'Add an agent to a workspace, or change its role',
       description:
         'For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The ' +
-        'last owner keeps its role. The key needs the scopes of all that the role allows, and no end: a ' +
-        'member stays when ' +
-        'the key has gone.',
+        'last owner keeps its role. The key needs the scopes of all that the role allows, and no end: a member ' +
+        'stays when the key has gone.',
       graph:
         'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, ' +
         'INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).',

@@ -69,9 +69,8 @@ export class AuditArchive {
     if (!existsSync(path))
       throw new ProblemError(
         'service_unavailable',
-        'These entries of the audit log are in an archive that cannot be read now. Ask the operator ' +
-          'to bring it back ' +
-          'to AUDIT_ARCHIVE_DIR.',
+        'These entries of the audit log are in an archive that cannot be read now. Ask the operator to bring it ' +
+          'back to AUDIT_ARCHIVE_DIR.',
         { code: 'archive_unavailable', retryAfterS: 60 },
       );
     return archivedEntries(path);

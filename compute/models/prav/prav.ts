@@ -83,10 +83,9 @@ export function runPrav(
     );
   if (sample === 'fits' && joint === null)
     warnings.push(
-      'Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth ' +
-        'in orders where ' +
-        'touches overlap: each touch was judged by itself, and the total can be far off. An experiment ' +
-        'would settle it.',
+      'Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth in orders ' +
+        'where touches overlap: each touch was judged by itself, and the total can be far off. An experiment would ' +
+        'settle it.',
     );
   if (sample === 'too many channels')
     warnings.push(
