@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createComputePool, type ComputePool } from '../../../../../compute/pool.ts';
-import { AnalysisFailedError } from '../../../../../subgraphs/attribution/analysis/attributions/analysis-failed-error.ts';
+import * as failures from '../../../../../subgraphs/attribution/analysis/attributions/analysis-failed-error.ts';
 import { analyze, type RunParameters } from '../../../../../subgraphs/attribution/analysis/attributions/analyze.ts';
 import type { AnalysisFigures } from '../../../../../subgraphs/attribution/analysis/attributions/figures.ts';
 import { loadRunData } from '../../../../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
@@ -67,7 +67,7 @@ const dayOf = (number: number): string => new Date(Date.parse(START) + number * 
 async function run(
   dataSourceId: string,
   model: RunParameters['model'],
-): Promise<AnalysisFigures | AnalysisFailedError['failure']> {
+): Promise<AnalysisFigures | failures.AnalysisFailedError['failure']> {
   const { signal } = new AbortController();
   const query = {
     accountId: newUuid(0),
@@ -104,7 +104,7 @@ async function run(
       startedMs: 0,
     });
   } catch (error) {
-    if (error instanceof AnalysisFailedError) return error.failure;
+    if (error instanceof failures.AnalysisFailedError) return error.failure;
     throw error;
   }
 }
@@ -156,7 +156,7 @@ async function expectSound(dataSourceId: string, model: RunParameters['model'], 
   }
 }
 
-test('of orders, touches and spend as large as uploads admit, an analysis is exact, or says that they are too many', async () => {
+test('of orders, touches and spend as large as uploads admit, an analysis is exact or says: too many', async () => {
   await fc.assert(
     fc.asyncProperty(
       orders,

@@ -1,4 +1,4 @@
-import { AnalysisFailedError } from '../../../../../subgraphs/attribution/analysis/attributions/analysis-failed-error.ts';
+import * as failures from '../../../../../subgraphs/attribution/analysis/attributions/analysis-failed-error.ts';
 import { loadRunData } from '../../../../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
 import type { RunQuery } from '../../../../../subgraphs/attribution/analysis/attributions/run-attribution-job.ts';
 import {
@@ -47,8 +47,8 @@ test('ids in the column of the channel fail an analysis in words, in whatever ki
   await upload(store.clickhouse, 'one more', TOUCHES);
   await upload(store.clickhouse, 'one more', ['date,channel,spend', ...spend].join('\n'));
   const failed = await load('one more').catch((error: unknown) => error);
-  expect(failed).toBeInstanceOf(AnalysisFailedError);
-  expect((failed as AnalysisFailedError).failure).toEqual({
+  expect(failed).toBeInstanceOf(failures.AnalysisFailedError);
+  expect((failed as failures.AnalysisFailedError).failure).toEqual({
     code: 'insufficient_data',
     message: 'The source names more than 1,000 channels; is the right column mapped to channel?',
   });
@@ -90,8 +90,8 @@ test('rows that need more memory than a statement may take fail an analysis for 
     batches: (statement, options) => clickhouse.batches(statement, tight(options)),
   };
   const failed = await load('heavy', narrow).catch((error: unknown) => error);
-  expect(failed).toBeInstanceOf(AnalysisFailedError);
-  expect((failed as AnalysisFailedError).failure).toEqual({
+  expect(failed).toBeInstanceOf(failures.AnalysisFailedError);
+  expect((failed as failures.AnalysisFailedError).failure).toEqual({
     code: 'insufficient_data',
     message: expect.stringContaining('Choose a shorter range'),
   });
