@@ -13,10 +13,10 @@ export class FrozenClock {
 
   /** From now on it is this moment: that of the call, moved by `offset`, an SQL interval. */
   async stop(offset = '0 s'): Promise<void> {
-    await this.#replace(
-      async (client) =>
-        `timestamptz '${(await client.query<{ at: string }>(`select (now() + interval '${offset}')::text as at`)).rows[0]!.at}'`,
-    );
+    await this.#replace(async (client) => {
+      const { rows } = await client.query<{ at: string }>(`select (now() + interval '${offset}')::text as at`);
+      return `timestamptz '${rows[0]!.at}'`;
+    });
   }
 
   /** It runs, `offset` before or behind the real one. */

@@ -13,7 +13,7 @@ let parent: string;
 beforeEach(() => (parent = mkdtempSync(join(tmpdir(), 'runs-'))));
 afterEach(() => rmSync(parent, { recursive: true }));
 
-test('a run that was killed leaves its folder to the next, one that goes on keeps it, and so does whatever nobody knows', async () => {
+test('a run that was killed leaves its folder to the next; one that goes on or is unknown keeps it', async () => {
   const runs = [0, 1].map(() =>
     spawn(process.execPath, ['--import', HOOK, '--input-type=module', '--eval', OPEN, parent], {
       stdio: ['ignore', 'pipe', 'inherit'],

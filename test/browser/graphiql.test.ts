@@ -7,7 +7,11 @@ import { clock } from '../service-clock.ts';
 import { openBrowser, openPage, originsOf, type WatchedPage } from './chromium.ts';
 
 const EVENTS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-05-01T10:00:00Z,email,0,0\nu1,2026-05-02T10:00:00Z,email,1,80\nu2,2026-05-03T10:00:00Z,direct,0,0\nu2,2026-05-03T11:00:00Z,direct,1,20\n';
+  'user_id,timestamp,channel,conversion,revenue\n' +
+  'u1,2026-05-01T10:00:00Z,email,0,0\n' +
+  'u1,2026-05-02T10:00:00Z,email,1,80\n' +
+  'u2,2026-05-03T10:00:00Z,direct,0,0\n' +
+  'u2,2026-05-03T11:00:00Z,direct,1,20\n';
 const DATE_RANGE = ['2026-05-01', '2026-05-31'];
 /** Inside the retention of these dates, whenever the tests run. */
 
@@ -78,7 +82,8 @@ test('a mutation gets a nonce from the page, and needs no key where none is need
   await run(
     page,
     'Register',
-    'mutation Register { registerAgent(input: { name: "explorer", operatorId: "graphiql" }) { apiKey agent { tier } } }',
+    'mutation Register { registerAgent(input: { name: "explorer", operatorId: "graphiql" }) { ' +
+      'apiKey agent { tier } } }',
   );
   const headers = (await sent).headers();
   expect(headers['x-nonce']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);

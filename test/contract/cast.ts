@@ -8,10 +8,9 @@ import { ROLES, SCOPES, type Principal, type Role, type Scope } from '../../sche
 import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 import { addressOf, type ExampleRequest, type IdKind, type OperationPath, type Saying } from './example-requests.ts';
 
-export const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RANGE = ['2026-01-01', '2026-01-31'];
 
 /** Somebody at the doors. */
@@ -75,7 +74,7 @@ export async function furnish(caller: Caller, acting = false): Promise<Belonging
     return String(body[member]);
   };
   const ds = await made(
-    caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } }),
+    caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: SMALLEST_SHOP } }),
     'data_source_id',
   );
   const attr = await made(
@@ -194,7 +193,7 @@ export function send(
   caller: Caller,
 ): Promise<Response> {
   const isUpload = operation.kind === 'upload';
-  const body = isUpload ? ROWS : request.body === undefined ? undefined : JSON.stringify(request.body);
+  const body = isUpload ? SMALLEST_SHOP : request.body === undefined ? undefined : JSON.stringify(request.body);
   return caller.open(operation.method, addressOf(pattern, request), body, {
     ...(body === undefined ? {} : { 'content-type': isUpload ? 'text/csv' : 'application/json' }),
     ...request.headers,

@@ -2,11 +2,10 @@ import { Client } from 'pg';
 import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
 import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 import { textOf } from './cast.ts';
 import { withTestKey } from '../test-key.ts';
 
-const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RANGE = ['2026-01-01', '2026-01-31'];
 const UNKNOWN = {
   ds: 'ds_0351EFTBArmmpvm2tVZ2Qh',
@@ -26,7 +25,10 @@ function kindOf(path: string): keyof typeof UNKNOWN | undefined {
 }
 
 async function fill(caller: Caller): Promise<Owned> {
-  const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
+  const source = await caller.post('/data-sources/connect', {
+    type: 'csv_upload',
+    credentials: { content: SMALLEST_SHOP },
+  });
   const ds = String(source.body['data_source_id']);
   await caller.send(
     'PUT',
@@ -109,7 +111,7 @@ describe('one environment of an account against the other', () => {
       const send = (id: string): Promise<Answer> => {
         const body =
           operation.kind === 'upload'
-            ? ROWS
+            ? SMALLEST_SHOP
             : operation.method === 'GET' || operation.method === 'DELETE'
               ? undefined
               : JSON.stringify(operation.bodySchema?.safeParse({}).success === false ? operation.example.body : {});
@@ -196,7 +198,7 @@ describe('one environment of an account against the other', () => {
     expect(Number(agents[0])).toBeLessThan(1_000);
   }, 120_000);
 
-  test('in the database, an account without an environment sees nothing, and the other environment’s rows cannot be written', async () => {
+  test('the database: an account without an environment sees nothing, and cannot write rows of the other', async () => {
     const [account] = await house.keys.find(sides.live.caller.key!);
     const { accountId } = account!;
     const count = (scope: Parameters<typeof house.backing.database.asTenant>[0], table: string) =>

@@ -115,7 +115,10 @@ export function addressOf(pattern: string, { path, query }: ExampleRequest): str
   const search = new URLSearchParams(query as Record<string, string>);
   // Variant paths may name a variable otherwise.
   const values = Object.values(path);
-  return `${pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name] ?? values[0])))}${search.size === 0 ? '' : `?${search}`}`;
+  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(path[name] ?? values[0])),
+  );
+  return search.size === 0 ? filled : `${filled}?${search}`;
 }
 
 export interface OperationPath {

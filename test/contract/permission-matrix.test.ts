@@ -167,7 +167,7 @@ describe('who is refused what', () => {
     /** Types of other owners to which a subgraph adds what it works out of the reference alone. */
     const BARE_REFERENCES = new Set(['billing Attribution']);
 
-    test('every reference that a subgraph resolves asserts an action, and so does every field of one that it does not', async () => {
+    test('each reference that a subgraph resolves asserts an action, as do the fields of the others', async () => {
       const subgraphs = await buildSubgraphs({
         backing: cast.house.backing,
         keyPepper: Buffer.alloc(32),

@@ -11,7 +11,8 @@ import { pathTable } from '../compute/reference-data.ts';
 import { figures } from '../compute/run-in-thread.ts';
 import { startCli } from '../processes/cli/run-cli.ts';
 import { blocksOf, decimalsIn, sectionOf, tablesOf } from './markdown.ts';
-import { pathPages, visitPages } from './worked-figures.ts';
+import { pathPages } from './path-pages.ts';
+import { visitPages } from './visit-pages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = ['README', 'causal', 'delta-r', 'dominance', 'markov', 'prav', 'relative-weights', 'rules', 'shapley'];

@@ -105,7 +105,7 @@ describe('admission at four processes', () => {
     expect(await outcomes(LIMIT + 1, (place) => at(place, caller).get('/agents/me'))).toEqual({ in: LIMIT, 429: 1 });
   });
 
-  test('instances whose clocks differ by ten minutes give one another nothing: the database’s clock is the only one', async () => {
+  test('instances whose clocks differ by ten minutes gain nothing: the database’s clock is the only one', async () => {
     // A clock that jumps, as that of a standby that takes over may: it may refuse for a while, and never lets in more.
     const caller = await register();
     await clock.stop();

@@ -33,7 +33,7 @@ describe('PostgreSQL killed with -9 under requests', () => {
     folder.remove();
   });
 
-  test('every answer is a success or a 503 that says when to try again, soon; then all is well without a restart', async () => {
+  test('every answer is a success or, soon, a 503 that says when to try again; no restart is needed then', async () => {
     const requests: (() => Promise<Answer>)[] = [
       () => caller.get('/data-sources'),
       () => caller.get(`/data-sources/${source}/status`),

@@ -8,6 +8,11 @@ import { shopRows } from './shop-rows.ts';
 
 jest.setTimeout(120_000);
 
+const NEARLY_FULL = new RegExp(
+  String.raw`is nearly full: [\d,]+ MiB are free and [\d,]+ MiB are kept in reserve\. ` +
+    '.*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES',
+);
+
 describe('a start on a disk that is nearly full', () => {
   const folder = new DataFolder();
   let service: Service | undefined;
@@ -32,9 +37,7 @@ describe('a start on a disk that is nearly full', () => {
     const { bavail, bsize } = await statfs(folder.path);
     service = await Service.start({ env: { ...env, DISK_RESERVE_BYTES: String(2 * bavail * bsize) } });
     const line = service.log().find(({ msg }) => msg.startsWith('the disk of'))!;
-    expect(line.msg).toMatch(
-      /is nearly full: [\d,]+ MiB are free and [\d,]+ MiB are kept in reserve\. .*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES/,
-    );
+    expect(line.msg).toMatch(NEARLY_FULL);
     expect(line['folder']).toBe(folder.path);
     await service.printed(/The disk is nearly full: nothing more is stored/);
     const caller = new Caller(service.root, before.key);

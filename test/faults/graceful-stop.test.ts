@@ -38,7 +38,7 @@ describe('SIGTERM under load', () => {
     folder.remove();
   });
 
-  test('readiness goes first, everything accepted is answered, streams say that they can be resumed, nothing stays behind', async () => {
+  test('readiness goes first, what was accepted is answered, streams can resume, nothing stays behind', async () => {
     const undisturbed = digestOf(await analyse(caller, source));
     const emptySource = await connectSource(caller);
     const slow = new SlowUpload(service.root, caller, emptySource);

@@ -107,7 +107,7 @@ async function round(fault: Fault | null): Promise<Verdict> {
   };
 }
 
-test(`${REQUESTS} requests under one key have one effect and one answer, whatever happens to their executor`, async () => {
+test(`${REQUESTS} requests under one key: one effect, one answer, whatever happens to their executor`, async () => {
   for (let each = 0; each < ROUNDS; each += 1) {
     const fault = each % 3 === 2 ? FAULTS[Math.floor(each / 3) % FAULTS.length]! : null;
     expect({ fault, ...(await round(fault)) }).toEqual({ fault, ...SOUND });

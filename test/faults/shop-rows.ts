@@ -40,9 +40,8 @@ export function shopRows({ users, channels, touches, seed }: RowsRequest, now: D
     }
     if (random() < 0.3) {
       conversions += 1;
-      rows.push(
-        `s${seed}u${user},${new Date(timeMs + 600_000).toISOString()},channel-0,spring,0,1,${(20 + 80 * random()).toFixed(2)}`,
-      );
+      const revenue = (20 + 80 * random()).toFixed(2);
+      rows.push(`s${seed}u${user},${new Date(timeMs + 600_000).toISOString()},channel-0,spring,0,1,${revenue}`);
     }
   }
   return { csv: `${HEADER}${rows.join('\n')}\n`, touchpoints: users * touches, conversions };

@@ -65,7 +65,7 @@ describe('uploads and analyses while processes are killed with -9', () => {
     expect(await stored(caller, source)).toEqual(BOTH);
   });
 
-  test('the columnar engine, during an upload: it is back by itself, and the upload goes through or says when to try again', async () => {
+  test('the engine, during an upload: it is back by itself; the upload succeeds or says when to repeat', async () => {
     const engine = folder.enginePid();
     const half = new SlowUpload(service.root, caller, source);
     await half.send(LARGE.csv.slice(0, HALF));

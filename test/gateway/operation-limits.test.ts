@@ -170,11 +170,9 @@ describe('operations of strangers beyond the limits', () => {
       'too_costly',
       '{ books(first: 100) { edges { node { author { id } trust { components { detection { score } attribution { ' +
         'score } provenance { score } consistency { score } taxonomy { score } } verification { claimsTotal } ' +
-        'metadata { ' +
-        'hreiVersion } } } } } pageOf2: books(first: 100) { edges { node { author { id } trust { components { ' +
-        'detection { ' +
-        'score } attribution { score } provenance { score } consistency { score } taxonomy { score } } verification { ' +
-        'claimsTotal } metadata { hreiVersion } } } } } }',
+        'metadata { hreiVersion } } } } } pageOf2: books(first: 100) { edges { node { author { id } trust { ' +
+        'components { detection { score } attribution { score } provenance { score } consistency { score } ' +
+        'taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } } } } }',
       {},
     ],
     [

@@ -6,7 +6,9 @@ import { ProblemError, type ProblemWire } from '../../schema/problems.ts';
 
 const SCHEMA = buildSchema(`
   type Query { search(input: SearchInput!, filter: Filter, names: [String!], limit: Int = 5, even: Even): Int }
-  input SearchInput { dataSourceId: ID!, dateRange: [Float!]!, model: Model = CAUSAL, options: Options, tags: [[String]] }
+  input SearchInput {
+    dataSourceId: ID!, dateRange: [Float!]!, model: Model = CAUSAL, options: Options, tags: [[String]]
+  }
   input Options { markovOrder: Int!, isOn: Boolean }
   input Filter { createdAfter: String }
   enum Model { CAUSAL MARKOV }

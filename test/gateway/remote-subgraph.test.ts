@@ -167,7 +167,7 @@ describe('a subgraph that goes away', () => {
     await toy.close();
   });
 
-  test('leaves an error at each field that it would have answered, and nothing is taken for a fault of ours', async () => {
+  test('leaves an error at each field that it would have answered; nothing is taken for a fault of ours', async () => {
     const toy = await startToyGateway('remote');
     await toy.subgraphServers[1]!.close();
     const { body } = await post(

@@ -49,7 +49,7 @@ describe('batches', () => {
     expect(await Promise.all(results)).toEqual([100, 200, 300, 400, 500]);
   });
 
-  test('who is in a batch that fails hears of it, and so does who waited behind it; the next one is tried', async () => {
+  test('who is in a batch that fails hears of it, as does who waited behind it; the next one is tried', async () => {
     const { sent, batches } = released({ atOnce: 1 });
     const failing = batches.add(1);
     await nextTurn();

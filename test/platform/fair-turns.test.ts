@@ -105,7 +105,7 @@ describe('turns handed out among tenants', () => {
     expect(begun.slice(0, 4)).toEqual(['neighbour', 'a', 'b', 'neighbour']);
   });
 
-  it('never exceeds its places, serves everybody, and nobody is passed more than once by each other tenant', async () => {
+  it('never exceeds its places, serves everybody, and lets nobody be passed twice by one other tenant', async () => {
     const tenants = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(

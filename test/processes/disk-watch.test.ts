@@ -11,6 +11,14 @@ import { ProblemError } from '../../schema/problems.ts';
 
 const MEBIBYTE = 1024 ** 2;
 const silent = pino({ level: 'silent' });
+const NEARLY_FULL = new RegExp(
+  String.raw`^the disk of /srv/data is nearly full: 300 MiB are free and 512 MiB are kept in reserve\. ` +
+    '.*503.*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES',
+);
+const FULL = new RegExp(
+  '^the disk of /srv/data is full: 3 MiB are free, and the stores need up to 128 MiB to start' +
+    String.raw`\. Make room .*LIFTGRAPH_DATA_DIR.*\(ENOSPC: .*\)$`,
+);
 
 function remembering(): {
   readonly logger: Logger;
@@ -45,7 +53,7 @@ function refuses(disk: DiskWatch): boolean {
 }
 
 describe('a disk', () => {
-  test('is nearly full below the reserve, and has room again above five quarters of it, whatever happens in between', async () => {
+  test('is nearly full below the reserve, and has room again above 5/4 of it, whatever lies between', async () => {
     const reserveBytes = 400 * MEBIBYTE;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 20 }), async (course) => {
@@ -71,7 +79,7 @@ describe('a disk', () => {
     );
   });
 
-  test('that fills while it is watched is noticed, and the log names it, what is free, what is kept and what to do, once', async () => {
+  test('that fills while it is watched: the log names it, what is free, what is kept, what to do, once', async () => {
     const { logger, lines } = remembering();
     let free = 900;
     const disk = new DiskWatch({
@@ -92,12 +100,7 @@ describe('a disk', () => {
     expect(refuses(disk)).toBe(false);
     await disk.stop();
     expect(lines().map(({ level, msg }) => [level, msg])).toEqual([
-      [
-        50,
-        expect.stringMatching(
-          /^the disk of \/srv\/data is nearly full: 300 MiB are free and 512 MiB are kept in reserve\. .*503.*LIFTGRAPH_DATA_DIR.*DISK_RESERVE_BYTES/,
-        ),
-      ],
+      [50, expect.stringMatching(NEARLY_FULL)],
       [30, expect.stringContaining('has room again')],
     ]);
   });
@@ -150,9 +153,7 @@ describe('a start that failed', () => {
     const error = await writeFile('/dev/full', 'x').catch((thrown: unknown) => thrown);
     const explained = await watch(3 * MEBIBYTE).explained(error);
     expect(explained).toBeInstanceOf(DiskFullError);
-    expect((explained as Error).message).toMatch(
-      /^the disk of \/srv\/data is full: 3 MiB are free, and the stores need up to 128 MiB to start\. Make room .*LIFTGRAPH_DATA_DIR.*\(ENOSPC: .*\)$/,
-    );
+    expect((explained as Error).message).toMatch(FULL);
     // Explained once, however often it passes.
     expect(await watch(0).explained(explained)).toBe(explained);
   });

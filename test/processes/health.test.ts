@@ -51,7 +51,7 @@ describe('a check', () => {
     expect(asked).toBe(2);
   });
 
-  test('that takes long holds nobody up: degraded meanwhile, down when it failed, and down until it succeeds again', async () => {
+  test('that takes long holds nobody up: degraded meanwhile, down from its failure to its next success', async () => {
     const answers: PromiseWithResolvers<HealthCheck>[] = [];
     const check = new KeptCheck(() => (answers.push(Promise.withResolvers<HealthCheck>()), answers.at(-1)!.promise));
     expect((await check.read()).status).toBe('degraded');

@@ -6,9 +6,10 @@ import { tidy } from '../../processes/housekeeping.ts';
 import { retireSandboxSources } from '../../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { daysAgo } from '../days-ago.ts';
 import { Caller, openHouse, type House } from '../house.ts';
+import { smallestShop } from '../smallest-shop.ts';
 import { withTestKey } from '../test-key.ts';
 
-const ROWS = `user_id,timestamp,channel,conversion,revenue\nu1,${daysAgo(30)}T00:00:00Z,email,0,0\nu1,${daysAgo(29)}T00:00:00Z,,1,10\nu2,${daysAgo(30)}T00:00:00Z,direct,0,0\n`;
+const ROWS = smallestShop(daysAgo(30), daysAgo(29));
 
 describe('housekeeping', () => {
   let house: House;

@@ -59,7 +59,7 @@ test('at the end, requests that came together are all answered, and the last ans
   await server.drain(DRAIN_MS);
 });
 
-test('at the end, who comes anew for every request since each answer ends its connection never comes too fast', async () => {
+test('at the end, who comes anew for each request, as each answer ends its connection, is never too fast', async () => {
   const server = await open((_request, response) => void response.end('whole'), { max: 1_000, maxPerAddress: 16 });
   server.announceEnd();
   let answers = 0;

@@ -6,9 +6,7 @@ import { SCOPES } from '../../schema/principal.ts';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
-
-const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 
 describe.each(LAYOUTS)('the audit log, %s', (layout) => {
   let house: House;
@@ -18,7 +16,10 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
   beforeAll(async () => {
     house = await openHouse(layout, { clock });
     caller = await Caller.register(house.root);
-    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
+    const source = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { content: SMALLEST_SHOP },
+    });
     const run = await caller.post('/attribution', {
       data_source_id: source.body['data_source_id'],
       date_range: ['2026-01-01', '2026-01-31'],

@@ -95,7 +95,7 @@ describe.each(LAYOUTS)('breakdowns, %s', (layout) => {
     },
   );
 
-  test('a flight of two weeks earns its credit there: by its touches in PRAV, by the orders that follow in Shapley', async () => {
+  test('a flight of two weeks earns its credit there: by touches in PRAV, by the orders after in Shapley', async () => {
     const earning = (body: Json) =>
       seriesOf(body)
         .filter((point) => point.channels['video']! !== 0)

@@ -38,7 +38,8 @@ function rowsOf(named: boolean): readonly string[] {
   );
   const spend = Array.from({ length: 60 }, (_, place) => {
     const [channel, campaign] = [RAW[place % 5]!, `${CAMPAIGNS[place % 3]!}_${place}`];
-    return `2026-01-${String(1 + (place % 30)).padStart(2, '0')},${nameOf(channel, '', campaign)},${campaign},${place / 2}`;
+    const day = `2026-01-${String(1 + (place % 30)).padStart(2, '0')}`;
+    return `${day},${nameOf(channel, '', campaign)},${campaign},${place / 2}`;
   });
   return [
     ['user_id,timestamp,channel,campaign,source,medium', ...touches],
@@ -96,7 +97,8 @@ describe('channel rules', () => {
     expect({ status: set.status, rules: set.body['rules'] }).toEqual({ status: 200, rules: RULES });
     expect((await caller.get(`/data-sources/${raw}/channel-rules`)).body['rules']).toEqual(RULES);
     const { data } = await caller.graphql(
-      'query ($id: ID!) { channelRules(dataSourceId: $id) { rules { channel match { channel clickId campaignRegex } } } }',
+      'query ($id: ID!) { channelRules(dataSourceId: $id) { ' +
+        'rules { channel match { channel clickId campaignRegex } } } }',
       { id: raw },
     );
     expect(data!['channelRules']!['rules']![1]).toEqual({
@@ -104,7 +106,8 @@ describe('channel rules', () => {
       match: { channel: 'GOOGLE Ads', clickId: null, campaignRegex: '^brand' },
     });
     const said = await caller.graphql(
-      'mutation ($input: SetChannelRulesInput!) { setChannelRules(input: $input) { channelRules { rules { channel } } } }',
+      'mutation ($input: SetChannelRulesInput!) { setChannelRules(input: $input) { ' +
+        'channelRules { rules { channel } } } }',
       {
         input: {
           dataSourceId: raw,

@@ -54,7 +54,8 @@ function address(changes: Record<string, string | null> = {}): string {
     code_challenge_method: 'S256',
     ...changes,
   };
-  return `${house.root}/v1/oauth/authorize?${new URLSearchParams(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null))}`;
+  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
+  return `${house.root}/v1/oauth/authorize?${new URLSearchParams(given)}`;
 }
 
 const look = (url = address()) => fetch(url, { redirect: 'manual' });

@@ -8,9 +8,8 @@ import { WebSocket } from 'ws';
 import { storeAccessToken } from '../access-token.ts';
 import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 
-const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 /** What the contract allows between the end of a credential and that of its streams. */
 const WITHIN_MS = 2_000;
 
@@ -35,7 +34,10 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
   /** A tenant with an analysis that nobody runs. */
   async function waitingTenant() {
     const caller = await Caller.register(house.root);
-    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
+    const source = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { content: SMALLEST_SHOP },
+    });
     const { body } = await caller.post(
       '/attribution',
       { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] },

@@ -58,7 +58,7 @@ describe('experiments', () => {
 
   afterAll(() => house?.stop());
 
-  test('a measured effect pulls the credit of its channel toward it, and taking it away restores every figure', async () => {
+  test('a measured effect pulls the credit of its channel to it; taking it away restores every figure', async () => {
     const before = await analyse();
     expect(calibrationsOf(before)).toEqual([]);
     const markov = await analyse({ model: 'markov' });
@@ -98,7 +98,7 @@ describe('experiments', () => {
     expect(calibrationsOf((await caller.get(`/attribution/${String(during['id'])}`)).body)).toEqual([calibration]);
   });
 
-  test('a measurement of part of the range is carried over with a wider error, and says so where the part is small', async () => {
+  test('a measurement of part of the range counts with a wider error, and says so if the part is small', async () => {
     const { body } = await post({
       channel: 'social',
       period: ['2025-01-06', '2025-01-12'],

@@ -4,9 +4,8 @@ import { pino } from 'pino';
 import { DiskWatch } from '../../processes/disk-watch.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 
-const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const CSV = { 'content-type': 'text/csv' };
 const REFUSED = {
   type: 'service_unavailable',
@@ -50,9 +49,8 @@ describe.each(LAYOUTS)('a service whose disk is nearly full, %s', (layout) => {
     house = await openHouse(layout, { clock, disk });
     caller = await Caller.register(house.root);
     source = String(
-      (await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } })).body[
-        'data_source_id'
-      ],
+      (await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: SMALLEST_SHOP } }))
+        .body['data_source_id'],
     );
     const run = await caller.post('/attribution', {
       data_source_id: source,
@@ -66,17 +64,20 @@ describe.each(LAYOUTS)('a service whose disk is nearly full, %s', (layout) => {
   afterAll(() => house?.stop());
 
   test('refuses uploads of every kind, analyses, connections and registrations with the reason', async () => {
-    refused(await caller.send('POST', `/data-sources/${source}/records`, ROWS, CSV));
+    refused(await caller.send('POST', `/data-sources/${source}/records`, SMALLEST_SHOP, CSV));
     refused(
       await caller.post(`/data-sources/${source}/records`, {
         records: [{ user_id: 'u9', timestamp: '2026-01-01T00:00:00Z', channel: 'email' }],
       }),
     );
     const form = new FormData();
-    form.set('file', new Blob([ROWS], { type: 'text/csv' }), 'rows.csv');
+    form.set('file', new Blob([SMALLEST_SHOP], { type: 'text/csv' }), 'rows.csv');
     refused(await caller.send('POST', `/data-sources/${source}/records`, form));
     refused(
-      await caller.send('POST', `/data-sources/${source}/records`, ROWS, { ...CSV, 'svc-idempotency-key': 'full-1' }),
+      await caller.send('POST', `/data-sources/${source}/records`, SMALLEST_SHOP, {
+        ...CSV,
+        'svc-idempotency-key': 'full-1',
+      }),
     );
     refused(await caller.post('/attribution', { data_source_id: source, date_range: ['2026-01-01', '2026-01-31'] }));
     refused(await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }));
@@ -141,9 +142,8 @@ describe.each(LAYOUTS)('a service whose disk is nearly full, %s', (layout) => {
     const before = (await caller.get(`/data-sources/${source}/status`)).body['records'];
     const line = (row: number) => `v${row},2026-01-0${1 + (row % 9)}T00:00:00Z,email,0,0\n`;
     async function* file(): AsyncGenerator<Uint8Array> {
-      yield Buffer.from(
-        `user_id,timestamp,channel,conversion,revenue\n${Array.from({ length: 20_000 }, (_, row) => line(row)).join('')}`,
-      );
+      const lines = Array.from({ length: 20_000 }, (_, row) => line(row)).join('');
+      yield Buffer.from(`user_id,timestamp,channel,conversion,revenue\n${lines}`);
       // Long enough for the service to have begun; if it has not, it refuses the whole.
       await sleep(1_000);
       await set(0);
@@ -168,8 +168,12 @@ describe.each(LAYOUTS)('a service whose disk is nearly full, %s', (layout) => {
     await set(2);
     expect(await readiness()).toMatchObject({ status: 200, body: { ready: true, checks: { disk: { status: 'ok' } } } });
     expect(
-      (await caller.send('POST', `/data-sources/${source}/records`, ROWS, { ...CSV, 'svc-idempotency-key': 'full-1' }))
-        .status,
+      (
+        await caller.send('POST', `/data-sources/${source}/records`, SMALLEST_SHOP, {
+          ...CSV,
+          'svc-idempotency-key': 'full-1',
+        })
+      ).status,
     ).toBe(202);
     expect(
       (

@@ -113,7 +113,7 @@ describe.each(LAYOUTS)('the life of keys, %s', (layout) => {
     expect(problem(await agent.post('/keys', body))).toEqual({ status: 422, type: 'validation_error', code, param });
   });
 
-  test('on the plan enterprise a key may carry an allowlist; it holds, as do the pinned version and the end', async () => {
+  test('on the plan enterprise a key may carry an allowlist; it holds, as do pinned version and end', async () => {
     await owner.query(
       `update auth.accounts set plan = 'enterprise' where account_id = (select account_id from agents.agents where ` +
         `id = $1)`,
@@ -145,7 +145,7 @@ describe.each(LAYOUTS)('the life of keys, %s', (layout) => {
     });
   });
 
-  test('rotation: both keys work for the grace, a second rotation ends the older one, revocation ends a key for good', async () => {
+  test('rotation: both keys work for the grace, a second one ends the older; revocation is for good', async () => {
     const made = await agent.post('/keys', {});
     const [first, firstId] = [withKey(made, 'live', 'key'), at(made, 'live', 'id')];
     const rotated = await agent.post(`/keys/${firstId}/rotate`, {});

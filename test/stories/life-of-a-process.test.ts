@@ -56,7 +56,10 @@ describe('the life of a process', () => {
     expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toMatch(
-      /^liftgraph cannot start: The data directory .*an owner's data is in use by process \d+ since \S+Z\. Stop it first, .*LIFTGRAPH_DATA_DIR\.\n$/,
+      new RegExp(
+        String.raw`^liftgraph cannot start: The data directory .*an owner's data is in use by process \d+ ` +
+          String.raw`since \S+Z\. Stop it first, .*LIFTGRAPH_DATA_DIR\.\n$`,
+      ),
     );
   });
 

@@ -8,17 +8,21 @@ import { wholeAccount } from '../../platform/postgres/database.ts';
 import { daysAgo } from '../days-ago.ts';
 import { GraphSocket, type GraphStream } from '../graph-socket.ts';
 import { Caller, BOTH_LAYOUTS, openHouse, type House } from '../house.ts';
+import { smallestShop } from '../smallest-shop.ts';
 
-const ROWS = `user_id,timestamp,channel,conversion,revenue\nu1,${daysAgo(30)}T00:00:00Z,email,0,0\nu1,${daysAgo(29)}T00:00:00Z,,1,10\nu2,${daysAgo(30)}T00:00:00Z,direct,0,0\n`;
+const ROWS = smallestShop(daysAgo(30), daysAgo(29));
 const MORE_ROWS = `user_id,timestamp,channel,conversion,revenue\nu3,${daysAgo(28)}T00:00:00Z,search,0,0\n`;
 const RANGE = [daysAgo(30), daysAgo(1)];
 /** What the contract allows between the end of a credential and that of its streams. */
 const WITHIN_MS = 2_000;
 
 const STATUS = `subscription ($id: ID!, $after: Int) { dataSourceStatus(id: $id, after: $after) {
-  sequence kind progress stage message failureCode result { id status lastSync recordsSynced detail { records { touchpoints conversions } currentSync { syncId bytes } } } } }`;
+  sequence kind progress stage message failureCode
+  result { id status lastSync recordsSynced
+    detail { records { touchpoints conversions } currentSync { syncId bytes } } } } }`;
 const CHANGES = `subscription ($id: ID!, $after: Int) { attributionChanged(dataSourceId: $id, after: $after) {
-  sequence kind stage failureCode message attributionId channelImpact { channel } result { id status platformFeeCents agent { name } dataSource { name } } } }`;
+  sequence kind stage failureCode message attributionId channelImpact { channel }
+  result { id status platformFeeCents agent { name } dataSource { name } } } }`;
 
 interface StatusItem {
   readonly sequence: number;
@@ -258,7 +262,7 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
       await stream.close();
     });
 
-    test('resumes behind the last change, also one that nobody had seen yet, and across a lost connection', async () => {
+    test('resumes behind the last change, also one that nobody has seen, and across a lost connection', async () => {
       const id = await connect();
       const analysis = await analyse(id);
       const first = socket.watch<ChangeItem>(CHANGES, { id });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createClient, type Client } from 'graphql-ws';
@@ -8,31 +7,15 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import WebSocket from 'ws';
 import { Caller, BOTH_LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
+import { BASELINE, connectEvents, DATE_RANGE, REFERENCE, TOUCHES } from './reference-events.ts';
 
-const FIXTURES = new URL('../compute/fixtures/', import.meta.url);
-const EVENTS = readFileSync(new URL('events.csv', FIXTURES), 'utf8');
-const REFERENCE = JSON.parse(readFileSync(new URL('refs.events.json', FIXTURES), 'utf8')) as {
-  credit: Record<string, number>;
-  total_incremental: number;
-};
-/** Rows of the fixture that are no conversions. */
-const TOUCHES = EVENTS.trimEnd()
-  .split('\n')
-  .slice(1)
-  .filter((row) => row.split(',')[5] === '0').length;
-/** All of the fixture's history; the fixture's baseline channels are direct and organic. */
-const DATE_RANGE = ['2025-01-06', '2025-04-05'];
-const BASELINE = ['direct', 'organic*'];
-/** Inside the retention of the fixture's dates, whenever the tests run. */
+const MODELS = ['dominance', 'markov', 'prav', 'rwa', 'shapley'];
+const RULES = ['first_click', 'last_click', 'linear', 'position_based', 'time_decay'];
 
-async function connectEvents(caller: Caller): Promise<string> {
-  const answer = await caller.post('/data-sources/connect', {
-    type: 'csv_upload',
-    credentials: { filename: 'events.csv', content: EVENTS },
-    baseline_channels: BASELINE,
-  });
-  expect(answer.status).toBe(201);
-  return String(answer.body['data_source_id']);
+/** The id of a new source, with these rows or none. */
+async function connect(caller: Caller, credentials: { readonly content?: string } = {}): Promise<string> {
+  const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials });
+  return String(body['data_source_id']);
 }
 
 function sseEvents(text: string): EventSourceMessage[] {
@@ -90,20 +73,8 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
       impact.reduce((sum, each) => sum + Math.round(each.attributed_revenue * 100), 0) +
       Math.round(Number(body['baseline_revenue']) * 100);
     expect(cents).toBe(Math.round(Number(body['revenue']) * 100));
-    expect(Object.keys(body['model_breakdown'] as object).toSorted()).toEqual([
-      'dominance',
-      'markov',
-      'prav',
-      'rwa',
-      'shapley',
-    ]);
-    expect(Object.keys(body['comparison'] as object).toSorted()).toEqual([
-      'first_click',
-      'last_click',
-      'linear',
-      'position_based',
-      'time_decay',
-    ]);
+    expect(Object.keys(body['model_breakdown'] as object).toSorted()).toEqual(MODELS);
+    expect(Object.keys(body['comparison'] as object).toSorted()).toEqual(RULES);
     expect(Number(body['platform_fee_cents'])).toBe(
       Math.max(10, Math.floor((Number(body['delta_r_cents']) * 5 + 50) / 100)),
     );
@@ -128,8 +99,9 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
     );
     expect(errors).toBeUndefined();
     const id = String(data!['runAttribution']!['attribution']!['id']);
-    const query = `subscription($id: ID!) { attributionProgress(id: $id) { sequence kind stage model channelImpact { channel share }
-      result { id status platformFeeCents agent { name tier } dataSource { name detail { records { touchpoints conversions } } } } } }`;
+    const query = `subscription($id: ID!) { attributionProgress(id: $id) {
+      sequence kind stage model channelImpact { channel share } result { id status platformFeeCents
+        agent { name tier } dataSource { name detail { records { touchpoints conversions } } } } } }`;
     const events: Json[] = [];
     for await (const result of socket.iterate<{ attributionProgress: Json }>({ query, variables: { id } })) {
       expect(result.errors).toBeUndefined();
@@ -238,8 +210,7 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
       'c,2026-01-02T10:00:00Z,,x',
       'd,2026-01-03T10:00:00Z,"meta, ads",y',
     ].join('\n');
-    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
-    const id = String(connected['data_source_id']);
+    const id = await connect(caller);
     for (let time = 0; time < 2; time += 1) {
       const { status, body } = await caller.send('POST', `/data-sources/${id}/records`, rows, {
         'content-type': 'text/csv',
@@ -259,13 +230,9 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
 
   test('aggregated paths are analysed without users, and say what that costs', async () => {
     const content =
-      'path,total_conversions,total_conversion_value,total_null\nsearch > ' +
-      'email,3,180,5\nsearch,4,200,16\ndisplay,1,30,29\ndirect > search,2,90,1\n';
-    const { body: connected } = await caller.post('/data-sources/connect', {
-      type: 'csv_upload',
-      credentials: { content },
-    });
-    const id = String(connected['data_source_id']);
+      'path,total_conversions,total_conversion_value,total_null\n' +
+      'search > email,3,180,5\nsearch,4,200,16\ndisplay,1,30,29\ndirect > search,2,90,1\n';
+    const id = await connect(caller, { content });
     const request = { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'] };
     const { body } = await caller.post('/attribution', request);
     expect(body).toMatchObject({
@@ -285,8 +252,7 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('a path that stands twice in a file counts twice, and a file that is sent again replaces itself', async () => {
-    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
-    const id = String(connected['data_source_id']);
+    const id = await connect(caller);
     const send = (rows: string) =>
       caller.send('POST', `/data-sources/${id}/records`, `path,conversions,revenue,nulls\n${rows}`, {
         'content-type': 'text/csv',
@@ -316,9 +282,9 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('what no analysis could carry is refused on its way in', async () => {
-    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const id = await connect(caller);
     const send = (body: Buffer) =>
-      caller.send('POST', `/data-sources/${String(connected['data_source_id'])}/records`, new Uint8Array(body), {
+      caller.send('POST', `/data-sources/${id}/records`, new Uint8Array(body), {
         'content-type': 'text/csv',
       });
     const rows = 'user_id,timestamp,channel\nu1,2026-01-01,a\0b\nu2,2026-01-01,email\n';
@@ -339,13 +305,13 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
 
   test('an order of ninety-three billion is added up to the cent', async () => {
     const content =
-      'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01,email,0,0\nu1,2026-01-02,,1,93000000000\nu2,2026-01-01,direct,0,0\nu2,2026-01-02,,1,0.01\n';
-    const { body: connected } = await caller.post('/data-sources/connect', {
-      type: 'csv_upload',
-      credentials: { content },
-    });
+      'user_id,timestamp,channel,conversion,revenue\n' +
+      'u1,2026-01-01,email,0,0\n' +
+      'u1,2026-01-02,,1,93000000000\n' +
+      'u2,2026-01-01,direct,0,0\n' +
+      'u2,2026-01-02,,1,0.01\n';
     const { body } = await caller.post('/attribution', {
-      data_source_id: String(connected['data_source_id']),
+      data_source_id: await connect(caller, { content }),
       date_range: ['2026-01-01', '2026-01-31'],
       model: 'shapley',
     });
@@ -353,16 +319,11 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('what cannot be analysed is refused in words that help', async () => {
-    const empty = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const empty = await connect(caller);
     const ask = (changes: object) =>
       caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...changes });
     const refusals = [
-      [
-        await ask({ data_source_id: String(empty.body['data_source_id']) }),
-        409,
-        'data_source_unavailable',
-        'never_synced',
-      ],
+      [await ask({ data_source_id: empty }), 409, 'data_source_unavailable', 'never_synced'],
       [await ask({ data_source_id: 'ds_0000000000000000000000' }), 404, 'resource_not_found', undefined],
       [await ask({ date_range: ['2025-04-05', '2025-01-06'] }), 422, 'validation_error', 'invalid_range'],
       [await ask({ date_range: '2025-01-06' }), 422, 'validation_error', 'invalid_format'],
@@ -414,8 +375,7 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('a deleted source is gone for every call', async () => {
-    const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
-    const id = String(body['data_source_id']);
+    const id = await connect(caller);
     expect((await caller.delete(`/data-sources/${id}`)).status).toBe(204);
     expect((await caller.get(`/data-sources/${id}/status`)).status).toBe(404);
     expect((await caller.delete(`/data-sources/${id}`)).status).toBe(404);

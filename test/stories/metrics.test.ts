@@ -5,11 +5,11 @@ import { clock } from '../service-clock.ts';
 
 const ROWS = [
   'user_id,timestamp,channel,conversion,revenue',
-  ...Array.from(
-    { length: 60 },
-    (_, user) =>
-      `u${user},2026-01-${String(1 + (user % 28)).padStart(2, '0')}T10:00:00Z,${['email', 'search', 'social'][user % 3]!},${user % 4 === 0 ? '1,40' : '0,'}`,
-  ),
+  ...Array.from({ length: 60 }, (_, user) => {
+    const day = String(1 + (user % 28)).padStart(2, '0');
+    const channel = ['email', 'search', 'social'][user % 3]!;
+    return `u${user},2026-01-${day}T10:00:00Z,${channel},${user % 4 === 0 ? '1,40' : '0,'}`;
+  }),
 ].join('\n');
 
 type Metrics = ReadonlyMap<string, ScrapedMetric>;
@@ -54,7 +54,7 @@ async function movedBy(
   expect(movements(after)).toEqual(expected);
 }
 
-test('requests, refusals, operations of the graph, jobs, tasks, statements and events are counted exactly', async () => {
+test('requests, refusals, graph operations, jobs, tasks, statements and events are counted exactly', async () => {
   const before = await scrape();
   const connected = await caller.post('/data-sources/connect', {
     type: 'csv_upload',

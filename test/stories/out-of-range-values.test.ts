@@ -1,102 +1,11 @@
-import { Client } from 'pg';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
-import type { SourceKey } from '../../subgraphs/attribution/intake/touchpoints/source-key.ts';
-import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
-import { storeRows } from '../subgraphs/attribution/intake/touchpoints/columnar-store.ts';
+import { asOwner, dayOf, OddShop, RANGE } from './odd-shop.ts';
 
-const RANGE = ['2026-09-01', '2026-09-30'];
-const CHANNELS = ['email', 'display', 'direct'];
 /** More than cents can be counted in. */
 const ABSURD = '99999999999999';
 const SENTENCES = /^\S.{20,}\.$/;
-const dayOf = (number: number): string => `2026-09-${String(1 + (number % 25)).padStart(2, '0')}`;
-const csv = { 'content-type': 'text/csv' };
-
-const TOUCHES = [
-  'user_id,timestamp,channel',
-  ...Array.from({ length: 60 }, (_, user) => `u${user},${dayOf(user)}T10:00:00Z,${CHANNELS[user % 3]}`),
-].join('\n');
-const ORDERS = [
-  'order_id,user_id,timestamp,revenue',
-  ...Array.from({ length: 30 }, (_, user) => `o${user},u${user},${dayOf(user + 2)}T10:00:00Z,50`),
-].join('\n');
-
-/** A tenant with a small shop, and its rows past the checks of uploads. */
-class Shop {
-  readonly house: House;
-  readonly caller: Caller;
-  readonly id: string;
-  readonly key: SourceKey;
-
-  constructor(house: House, caller: Caller, id: string, accountId: string) {
-    this.house = house;
-    this.caller = caller;
-    this.id = id;
-    this.key = { accountId, dataSourceId: uuidFromPublicId('ds', id)! };
-  }
-
-  static async open(house: House): Promise<Shop> {
-    const caller = await Caller.register(house.root);
-    const { body } = await caller.post('/data-sources/connect', {
-      type: 'csv_upload',
-      credentials: { content: TOUCHES },
-    });
-    const id = String(body['data_source_id']);
-    const {
-      rows: [row],
-    } = await asOwner(house, (owner) =>
-      owner.query<{ account_id: string }>('select account_id from attribution.data_sources where id = $1', [
-        uuidFromPublicId('ds', id),
-      ]),
-    );
-    const shop = new Shop(house, caller, id, row!.account_id);
-    await shop.send(ORDERS);
-    return shop;
-  }
-
-  send(rows: string): Promise<Answer> {
-    return this.caller.send('POST', `/data-sources/${this.id}/records`, rows, csv);
-  }
-
-  store(...[table, rows]: [Parameters<typeof storeRows>[2], Parameters<typeof storeRows>[3]]): Promise<void> {
-    return storeRows(this.house.backing.clickhouse, this.key, table, rows);
-  }
-
-  order(id: string, revenue: string): Promise<void> {
-    return this.store('conversions', [{ order_id: id, user_id: 'u1', ts: '2026-09-12 10:00:00.000', revenue }]);
-  }
-
-  /** Counts and checks the stored rows anew, as the next upload would. */
-  async measure(): Promise<void> {
-    await this.caller.post(`/data-sources/${this.id}/sync`, {});
-    for (let tries = 0; tries < 800; tries += 1) {
-      const { body } = await this.status();
-      const [latest] = body['recent_syncs'] as unknown as Json[];
-      if (String(latest!['status']) === 'completed') return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error('the sync did not complete');
-  }
-
-  status(): Promise<Answer> {
-    return this.caller.get(`/data-sources/${this.id}/status`);
-  }
-
-  run(others: Readonly<Record<string, unknown>> = {}, query = ''): Promise<Answer> {
-    return this.caller.post(`/attribution${query}`, { data_source_id: this.id, date_range: RANGE, ...others });
-  }
-}
-
-async function asOwner<Result>(house: House, work: (owner: Client) => Promise<Result>): Promise<Result> {
-  const owner = new Client({ connectionString: house.ownerUrl });
-  await owner.connect();
-  try {
-    return await work(owner);
-  } finally {
-    await owner.end();
-  }
-}
 
 describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (layout) => {
   let house: House;
@@ -106,7 +15,7 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
   afterAll(() => house?.stop());
 
   test('days of other centuries count in the totals and break nothing', async () => {
-    const shop = await Shop.open(house);
+    const shop = await OddShop.open(house);
     await shop.send('date,channel,spend\n2026-09-03,email,5\n');
     const before = await shop.run({}, '?include=diagnostics');
     await shop.store(
@@ -159,7 +68,7 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
   });
 
   test('an order beyond what cents can count fails its analysis, and no other', async () => {
-    const shop = await Shop.open(house);
+    const shop = await OddShop.open(house);
     const before = await shop.run();
     expect(before.body).toMatchObject({ status: 'completed' });
     await shop.order('absurd', ABSURD);
@@ -214,7 +123,7 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
     'an analysis that was stored with such figures shows as failed, in its list and by itself; those beside it ' +
       'are as they were',
     async () => {
-      const shop = await Shop.open(house);
+      const shop = await OddShop.open(house);
       const ids: string[] = [];
       for (let number = 0; number < 4; number += 1) ids.push(String((await shop.run()).body['id']));
       const spoil = (id: string, change: string) =>
@@ -282,7 +191,7 @@ describe('values that no upload may bring, stored already', () => {
   afterAll(() => house?.stop());
 
   test('a source with a row every decade lists the gaps of the last 731 days alone', async () => {
-    const shop = await Shop.open(house);
+    const shop = await OddShop.open(house);
     await shop.store(
       'spend',
       ['2000-01-01', '2010-06-01', '2020-06-01'].map((date) => ({ date, channel: 'email', spend: '5' })),
@@ -296,7 +205,7 @@ describe('values that no upload may bring, stored already', () => {
     expect(text.length).toBeLessThan(32_000);
   });
 
-  test.each<readonly [what: string, put: (shop: Shop) => Promise<unknown>]>([
+  test.each<readonly [what: string, put: (shop: OddShop) => Promise<unknown>]>([
     [
       'orders, each within the bounds of a row',
       (shop) =>
@@ -350,7 +259,7 @@ describe('values that no upload may bring, stored already', () => {
         ),
     ],
   ])('%s that add up beyond it fail the analysis too', async (_, put) => {
-    const shop = await Shop.open(house);
+    const shop = await OddShop.open(house);
     await put(shop);
     await shop.measure();
     expect((await shop.run()).body).toMatchObject({
@@ -360,7 +269,7 @@ describe('values that no upload may bring, stored already', () => {
     expect((await shop.caller.get('/attribution')).status).toBe(200);
   });
 
-  test('aggregated paths with more journeys than can be counted fail the analysis; as many as a row may have do not', async () => {
+  test('more journeys than can be counted, as aggregated paths, fail the analysis; as many as fit do not', async () => {
     const caller = await Caller.register(house.root);
     const { body } = await caller.post('/data-sources/connect', {
       type: 'csv_upload',
@@ -374,7 +283,7 @@ describe('values that no upload may bring, stored already', () => {
         uuidFromPublicId('ds', id),
       ]),
     );
-    const shop = new Shop(house, caller, id, row!.account_id);
+    const shop = new OddShop(house, caller, id, row!.account_id);
     await shop.store('paths', [
       { path: ['email'], conversions: '1000000000000', revenue: '1000', nulls: '1000000000000', line: 1 },
     ]);
@@ -398,7 +307,7 @@ describe('values that no upload may bring, stored already', () => {
   });
 
   test('a refresh that meets such an order leaves the last revision as it was', async () => {
-    const shop = await Shop.open(house);
+    const shop = await OddShop.open(house);
     const { body } = await shop.run({ auto_refresh: true });
     // More than whole numbers of 64 bits hold, counted in the parts of a cent that are stored.
     await shop.store(
@@ -433,7 +342,7 @@ describe('values that no upload may bring, stored already', () => {
   });
 
   test('totals over analyses stop at the largest number that is exact', async () => {
-    const shop = await Shop.open(house);
+    const shop = await OddShop.open(house);
     await shop.run();
     const most = Number.MAX_SAFE_INTEGER;
     await asOwner(house, (owner) =>

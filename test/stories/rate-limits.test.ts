@@ -6,6 +6,7 @@ import { standardRateLimits } from '../../services/identity/limits/rate-limits.t
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
 import { clock as serviceClock } from '../service-clock.ts';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 
 const DEEP_ID = 'attr_0000000000000000000000';
 
@@ -108,7 +109,7 @@ test('the day has a limit of its own, which refused calls do not use up', async 
   expect(windowOf(refused, 'minute')).toMatchObject({ limit: 1000, left: 995 });
 });
 
-test('a profile tells what its account is held to: agreed numbers, else those of the plan, else those of the tier', async () => {
+test('a profile tells what its account is held to: numbers agreed, else of the plan, else of the tier', async () => {
   const caller = await Caller.register(house.root);
   const agree = async (columns: string) =>
     owner.query(`update auth.accounts set ${columns} where account_id = $1`, [await accountOf(caller)]);
@@ -137,8 +138,7 @@ test('every answer to a known caller carries the windows, whatever it is', async
   const source = await caller.post('/data-sources/connect', {
     type: 'csv_upload',
     credentials: {
-      content:
-        'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n',
+      content: SMALLEST_SHOP,
     },
   });
   const id = String(source.body['data_source_id']);
@@ -263,6 +263,8 @@ test('an address registers so many agents a minute, over REST and the graph toge
   const register = () => new Caller(house.root, null).post('/agents/register', { name: 'x' });
   const first = await register();
   expect([first.status, windowOf(first, 'minute')!.left]).toEqual([422, 39]);
+  const registrations = (count: number) =>
+    Array.from({ length: count }, (_, index) => `r${index}: registerAgent(input: {name: "x"}) { apiKey }`);
   const graphql = (count: number) =>
     fetch(`${house.root}/graphql`, {
       method: 'POST',
@@ -272,9 +274,7 @@ test('an address registers so many agents a minute, over REST and the graph toge
         'x-nonce': crypto.randomUUID(),
       },
       body: JSON.stringify({
-        query:
-          `mutation { ...R } fragment R on Mutation { ` +
-          `${Array.from({ length: count }, (_, index) => `r${index}: registerAgent(input: {name: "x"}) { apiKey }`).join(' ')} }`,
+        query: `mutation { ...R } fragment R on Mutation { ${registrations(count).join(' ')} }`,
       }),
     });
   const through = await graphql(10);

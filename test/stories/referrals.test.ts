@@ -234,7 +234,7 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
     },
   );
 
-  test('an analysis counts once: not again on the same rows, not as a revision, not in the sandbox, not without figures', async () => {
+  test('an analysis counts once: not again on its rows, as a revision, in the sandbox or without figures', async () => {
     const patron = await Caller.register(house.root);
     const agent = await register(String((await profile(patron))['referral_code']));
     const source = await upload(agent);
@@ -254,7 +254,9 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
       ],
     ).toBe('failed');
     const late =
-      'user_id,timestamp,channel,campaign,cost,conversion,revenue\nlate1,2025-03-01T09:00:00Z,email,,0,0,\nlate1,2025-03-01T10:00:00Z,,,0,1,50000.00\n';
+      'user_id,timestamp,channel,campaign,cost,conversion,revenue\n' +
+      'late1,2025-03-01T09:00:00Z,email,,0,0,\n' +
+      'late1,2025-03-01T10:00:00Z,,,0,1,50000.00\n';
     expect(
       (await agent.send('POST', `/data-sources/${source}/records`, late, { 'content-type': 'text/csv' })).status,
     ).toBe(202);

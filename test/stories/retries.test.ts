@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Caller, LAYOUTS, openHouse, type Answer, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 
-const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RUN = { date_range: ['2026-01-01', '2026-01-31'], model: 'markov' };
 let keys = 0;
 const freshKey = () => `retry-${(keys += 1)} ${randomUUID()}`;
@@ -72,9 +71,8 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
   const sources = async () => Number(((await caller.get('/data-sources')).body['meta'] as Answer['body'])['total']);
   const connect = async (): Promise<string> =>
     String(
-      (await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } })).body[
-        'data_source_id'
-      ],
+      (await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: SMALLEST_SHOP } }))
+        .body['data_source_id'],
     );
   const json = { 'content-type': 'application/json' };
 
@@ -103,7 +101,7 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
   });
 
   test('a connection happens once, with its rows', async () => {
-    const body = JSON.stringify({ type: 'csv_upload', credentials: { content: ROWS } });
+    const body = JSON.stringify({ type: 'csv_upload', credentials: { content: SMALLEST_SHOP } });
     const before = await sources();
     const key = freshKey();
     const [first, ...others] = await Promise.all(
@@ -114,7 +112,7 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
       expect([other.status, other.text, other.location]).toEqual([201, first!.text, first!.location]);
     expect([first, ...others].filter((answer) => answer!.replayed === null)).toHaveLength(1);
     // Members in another order make the same request.
-    const reordered = JSON.stringify({ credentials: { content: ROWS }, type: 'csv_upload' });
+    const reordered = JSON.stringify({ credentials: { content: SMALLEST_SHOP }, type: 'csv_upload' });
     expect((await exchange('POST', '/data-sources/connect', reordered, keyed(key, json))).text).toBe(first!.text);
     expect(await sources()).toBe(before + 1);
 
@@ -140,7 +138,7 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
     const mended = await exchange(
       'POST',
       '/data-sources/connect',
-      JSON.stringify({ type: 'csv_upload', credentials: { content: ROWS } }),
+      JSON.stringify({ type: 'csv_upload', credentials: { content: SMALLEST_SHOP } }),
       keyed(key, json),
     );
     expect([mended.status, mended.replayed]).toEqual([201, null]);
@@ -225,8 +223,8 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
       return data;
     };
     const bodies: readonly (readonly [string, () => BodyInit, () => BodyInit, Record<string, string>])[] = [
-      ['csv', () => ROWS, () => ROWS.replace('10', '11'), { 'content-type': 'text/csv' }],
-      ['form', () => form(ROWS), () => form(ROWS.replace('10', '11')), {}],
+      ['csv', () => SMALLEST_SHOP, () => SMALLEST_SHOP.replace('10', '11'), { 'content-type': 'text/csv' }],
+      ['form', () => form(SMALLEST_SHOP), () => form(SMALLEST_SHOP.replace('10', '11')), {}],
       ['json', () => '[{"user_id":"u9","timestamp":"2026-01-03T00:00:00Z","channel":"email"}]', () => '[]', json],
     ];
     for (const [kind, same, other, headers] of bodies) {
@@ -332,7 +330,10 @@ test('a client that gave up waiting for an analysis leaves it to its next try', 
   try {
     await owner.connect();
     const caller = await Caller.register(house.root);
-    const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
+    const { body } = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { content: SMALLEST_SHOP },
+    });
     const run = JSON.stringify({ ...RUN, data_source_id: body['data_source_id'] });
     const headers = {
       authorization: `Bearer ${caller.key}`,

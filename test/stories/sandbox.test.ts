@@ -114,10 +114,9 @@ describe('the sandbox', () => {
         amount === null
           ? '–'
           : Number(amount).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+      const columns = ['spend', 'lastclick_revenue', 'attributed_revenue', 'roas'];
       const rows = (body['channel_impact'] as unknown as Json[]).map(
-        (impact) =>
-          `| \`${String(impact['channel'])}\` | ` +
-          `${['spend', 'lastclick_revenue', 'attributed_revenue', 'roas'].map((name) => shown(impact[name])).join(' | ')} |`,
+        (impact) => `| \`${String(impact['channel'])}\` | ${columns.map((name) => shown(impact[name])).join(' | ')} |`,
       );
       const [, table] = guide.split('| Channel | Spend | Last click | Causal | ROAS |\n|---|---|---|---|---|\n');
       expect(table!.split('\n\n')[0]!.trim().split('\n')).toEqual(rows);

@@ -266,11 +266,11 @@ async function overTheGraph(key: string): Promise<void> {
 
 const ROWS = [
   'user_id,timestamp,channel,cost,conversion,revenue',
-  ...Array.from(
-    { length: 40 },
-    (_, user) =>
-      `u${user},2026-01-${String(1 + (user % 28)).padStart(2, '0')}T10:00:00Z,${['email', 'search', 'social'][user % 3]!},1,${user % 4 === 0 ? 1 : 0},${user % 4 === 0 ? 40 : ''}`,
-  ),
+  ...Array.from({ length: 40 }, (_, user) => {
+    const day = String(1 + (user % 28)).padStart(2, '0');
+    const channel = ['email', 'search', 'social'][user % 3]!;
+    return `u${user},2026-01-${day}T10:00:00Z,${channel},1,${user % 4 === 0 ? '1,40' : '0,'}`;
+  }),
 ].join('\n');
 
 /** Every row of every table, as text, with the name of its table. */

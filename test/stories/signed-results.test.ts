@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import canonicalize from 'canonicalize';
-import { compactVerify, createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose';
 import { Client } from 'pg';
 import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
 import { KeyVault } from '../../services/trust/key-vault.ts';
@@ -9,6 +6,7 @@ import { signClaims, type ResultClaims } from '../../services/trust/signed-resul
 import { SigningKeyStore } from '../../services/trust/signing-key-store.ts';
 import { requireUuid } from '../../platform/identifiers.ts';
 import { Caller, LAYOUTS, openHouse, TEST_SECRET, type Answer, type House, type Json } from '../house.ts';
+import { ISSUER, strangersCheck, strangersDigest } from './strangers-check.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8')
   .split('\n')
@@ -17,7 +15,6 @@ const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.met
 const DATE_RANGE = ['2025-01-06', '2025-04-05'];
 const SIGNED_AT = new Date('2026-11-21T12:00:00.123Z');
 const DAY_MS = 86_400_000;
-const ISSUER = 'http://127.0.0.1:4000';
 
 async function connectEvents(caller: Caller): Promise<string> {
   const { body } = await caller.post('/data-sources/connect', {
@@ -40,35 +37,6 @@ async function analyse(caller: Caller, source: string, more: object = {}): Promi
     failure: null,
   });
   return body;
-}
-
-/** What a stranger's program does, from the documentation alone: nothing of ours is imported. */
-function strangersDigest(result: Json): string {
-  const {
-    signature: _signature,
-    trust: _trust,
-    progress: _progress,
-    time_series: _series,
-    model_breakdown: _breakdown,
-    comparison: _comparison,
-    diagnostics: _diagnostics,
-    campaigns: _campaigns,
-    ...signed
-  } = result;
-  return `sha256:${createHash('sha256').update(canonicalize(signed)!).digest('hex')}`;
-}
-
-async function strangersCheck(root: string, result: Json): Promise<JWTPayload> {
-  const keys = createRemoteJWKSet(new URL(`${root}/.well-known/jwks.json`));
-  const signature = String(result['signature']);
-  const { protectedHeader } = await compactVerify(signature, keys);
-  expect(protectedHeader).toMatchObject({ alg: 'EdDSA', typ: 'svc-result+jwt' });
-  const { payload } = await jwtVerify(signature, keys, {
-    issuer: ISSUER,
-    subject: String(result['id']),
-    typ: 'svc-result+jwt',
-  });
-  return payload;
 }
 
 const anyone = (house: House) => new Caller(house.root, null);

@@ -166,7 +166,7 @@ test('a stored figure that was changed is a fabrication, counted with what depen
   expect(trustOf(await again(other)).components['taxonomy']!.classifications).toContain('fabrication');
 });
 
-test('evidence that changes after the run is no longer retrievable, in proportion; a deleted source not at all', async () => {
+test('evidence that changes later is no longer retrievable, in proportion; a deleted source not at all', async () => {
   const source = await connect(EVENTS);
   const answer = await run(source);
   const [header, ...rows] = EVENTS.trimEnd().split('\n');

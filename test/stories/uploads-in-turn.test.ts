@@ -17,7 +17,7 @@ async function source(caller: Caller): Promise<string> {
 const send = (caller: Caller, id: string, rows: string): Promise<Answer> =>
   caller.send('POST', `/data-sources/${id}/records`, HEADER + rows, { 'content-type': 'text/csv' });
 
-test('fifty uploads at once into one source are read one after the other; a neighbour does not wait for them', async () => {
+test('fifty uploads at once into one source are read one by one; a neighbour does not wait for them', async () => {
   const [busy, neighbour] = [await Caller.register(house.root), await Caller.register(house.root)];
   const [crowded, quiet] = [await source(busy), await source(neighbour)];
   let over = 0;

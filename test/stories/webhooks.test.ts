@@ -1,58 +1,46 @@
-import { createHmac } from 'node:crypto';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
-import { EVENT_CATALOGUE, type EventType } from '../../schema/event-catalogue.ts';
-import { recordEvent } from '../../services/events/outbox.ts';
-import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
+import { EVENT_CATALOGUE } from '../../schema/event-catalogue.ts';
+import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
-import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
 import { storeAccessToken } from '../access-token.ts';
 import { withTestKey } from '../test-key.ts';
-import { answer, failFirst, openReceiver, type Received, type Receiver } from '../webhook-receiver.ts';
-
-const refusal = ({ status, body }: Answer) => [
-  status,
-  body['error']?.['type'],
-  body['error']?.['code'],
-  body['error']?.['param'],
-];
-const list = (answered: Answer, member: string) => answered.body[member] as unknown as Json[];
-const UNKNOWN = '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10';
+import { answer, failFirst, openReceiver, type Receiver } from '../webhook-receiver.ts';
+import {
+  at,
+  deliveredOnce,
+  hmac,
+  list,
+  messageOf,
+  newSubscription,
+  refusal,
+  Subscriber,
+  UNKNOWN,
+  WRONG_BODIES,
+} from './subscriber.ts';
 
 describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   let house: House;
   let receiver: Receiver;
   let caller: Caller;
-  let account: { accountId: Uuid };
+  let subscriber: Subscriber;
+  let create: Subscriber['create'];
+  let patch: Subscriber['patch'];
+  let happens: Subscriber['happens'];
+  let settled: Subscriber['settled'];
 
   beforeAll(async () => {
     [house, receiver] = await Promise.all([openHouse(layout), openReceiver()]);
     caller = await Caller.register(house.root);
-    const [found] = await house.keys.find(caller.key!);
-    account = { accountId: found!.accountId };
+    subscriber = await Subscriber.of(house, receiver, caller);
+    ({ create, patch, happens, settled } = subscriber);
   });
   afterAll(async () => {
     await house?.stop();
     await receiver?.close();
   });
-
-  const create = (body: object, by = caller) =>
-    by.post('/webhooks', { url: `${receiver.url}/any`, events: ['*'], ...body });
-  const patch = (id: string, body: object) =>
-    caller.send('PATCH', `/webhooks/${id}`, JSON.stringify(body), { 'content-type': 'application/json' });
-  /** Something happens, as the transaction of a domain would record it. */
-  const happens = (type: EventType, environment: 'live' | 'sandbox' = 'live') =>
-    house.backing.database.asTenant(wholeAccount({ ...account, environment }), (em) =>
-      recordEvent(em, house.backing.pubSub, {
-        ...account,
-        environment,
-        type,
-        subject: 'attr_0351EFUQxpVTZ7WdNYMSuY',
-        data: EVENT_CATALOGUE[type].example as never,
-      }),
-    );
-  const at = (path: string) => (received: Received) => received.path === path;
 
   test('the life of a subscription', async () => {
     const made = await create({
@@ -64,20 +52,8 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     const { secret, trust: _, ...record } = made.body as unknown as { secret: string; id: string; trust: unknown };
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(made.headers.get('location')).toMatch(new RegExp(`/v1/webhooks/${record.id}$`));
-    expect(record).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      url: `${receiver.url}/life`,
-      events: ['health.alert'],
-      active: true,
-      metadata: { shop: 'spring' },
-      secret_prefix: `${secret.slice(0, 8)}…`,
-      api_version: '2026-02-01',
-      environment: 'live',
-      created_at: expect.any(String),
-      updated_at: expect.any(String),
-      disabled_reason: null,
-      stats: { delivered: 0, failed: 0, last_success_at: null, last_failure_at: null },
-    });
+    const asked = { url: `${receiver.url}/life`, events: ['health.alert'], metadata: { shop: 'spring' } };
+    expect(record).toEqual(newSubscription(asked, secret));
     const read = await caller.get(`/webhooks/${record.id}`);
     expect(read.body).toEqual({ ...record, trust: expect.anything() });
 
@@ -118,11 +94,11 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     }
   });
 
-  test('a subscription of a granted token ends with the grant, and what waits for it; a key of the account takes it over', async () => {
+  test('a token’s subscription, and what waits, ends with its grant; a key of the account takes it over', async () => {
     const owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     try {
-      const token = await storeAccessToken(owner, house.keyPepper, account.accountId, { proof: 'delegated' });
+      const token = await storeAccessToken(owner, house.keyPepper, subscriber.accountId, { proof: 'delegated' });
       const { body } = await create(
         { url: `${receiver.url}/granted`, events: ['forecast.ready'] },
         new Caller(house.root, token),
@@ -159,95 +135,46 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     }
   }, 60_000);
 
-  test(
-    'an event reaches whoever asked for it, signed for a client that knows nothing but the specification, and for ' +
-      'a stock library',
-    async () => {
-      const own = 'a secret of my own';
-      const made = await create({
-        url: `${receiver.url}/signed`,
-        events: ['attribution.completed'],
-        metadata: { region: 'emea' },
-      });
-      await create({ url: `${receiver.url}/signed-own`, secret: own });
-      await create({ url: `${receiver.url}/elsewhere`, events: ['health.alert'] });
-      const event = await happens('attribution.completed');
-      const [received] = await receiver.until(1, at('/signed'));
-      const { headers, body, message } = received!;
-      expect(message).toEqual({
-        id: expect.stringMatching(/^evt_\w{22}$/),
-        type: 'attribution.completed',
-        timestamp: event.occurredAt.toISOString(),
-        api_version: '2026-02-01',
-        environment: 'live',
-        webhook_id: made.body['id'],
-        metadata: { region: 'emea' },
-        data: EVENT_CATALOGUE['attribution.completed'].example,
-      });
-      expect(uuidFromPublicId('evt', message.id)).toBe(event.eventId);
-      expect(headers).toMatchObject({
-        'content-type': 'application/json',
-        'user-agent': 'svc-webhooks/1.0',
-        'x-svc-event': 'attribution.completed',
-        'x-svc-delivery': expect.stringMatching(/^dlv_\w{22}$/),
-        'x-svc-attempt': '1',
-        'webhook-id': message.id,
-      });
-      expect(headers['x-svc-signature']).toBe(
-        createHmac('sha256', String(made.body['secret'])).update(body).digest('hex'),
-      );
-      expect(new Webhook(String(made.body['secret'])).verify(body, headers)).toEqual(message);
-      expect(() => new Webhook(String(made.body['secret'])).verify(body.replace('emea', 'apac'), headers)).toThrow();
+  test('an event reaches who asked, signed for a client of the specification alone, and a stock library', async () => {
+    const own = 'a secret of my own';
+    const made = await create({
+      url: `${receiver.url}/signed`,
+      events: ['attribution.completed'],
+      metadata: { region: 'emea' },
+    });
+    await create({ url: `${receiver.url}/signed-own`, secret: own });
+    await create({ url: `${receiver.url}/elsewhere`, events: ['health.alert'] });
+    const event = await happens('attribution.completed');
+    const [received] = await receiver.until(1, at('/signed'));
+    const { headers, body, message } = received!;
+    const metadata = { region: 'emea' };
+    expect(message).toEqual(messageOf(event, { webhook_id: made.body['id'], metadata }));
+    expect(uuidFromPublicId('evt', message.id)).toBe(event.eventId);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'svc-webhooks/1.0',
+      'x-svc-event': 'attribution.completed',
+      'x-svc-delivery': expect.stringMatching(/^dlv_\w{22}$/),
+      'x-svc-attempt': '1',
+      'webhook-id': message.id,
+    });
+    expect(headers['x-svc-signature']).toBe(hmac(String(made.body['secret']), body));
+    expect(new Webhook(String(made.body['secret'])).verify(body, headers)).toEqual(message);
+    expect(() => new Webhook(String(made.body['secret'])).verify(body.replace('emea', 'apac'), headers)).toThrow();
 
-      const [ownSigned] = await receiver.until(1, at('/signed-own'));
-      expect(ownSigned!.headers['x-svc-signature']).toBe(
-        createHmac('sha256', own).update(ownSigned!.body).digest('hex'),
-      );
-      expect(new Webhook(own, { format: 'raw' }).verify(ownSigned!.body, ownSigned!.headers)).toEqual(
-        ownSigned!.message,
-      );
-      expect(receiver.received.filter(at('/elsewhere'))).toEqual([]);
+    const [ownSigned] = await receiver.until(1, at('/signed-own'));
+    expect(ownSigned!.headers['x-svc-signature']).toBe(hmac(own, ownSigned!.body));
+    expect(new Webhook(own, { format: 'raw' }).verify(ownSigned!.body, ownSigned!.headers)).toEqual(ownSigned!.message);
+    expect(receiver.received.filter(at('/elsewhere'))).toEqual([]);
 
-      const deliveries = await settled(String(made.body['id']));
-      expect(deliveries).toEqual([
-        {
-          id: headers['x-svc-delivery'],
-          event_id: message.id,
-          event_type: 'attribution.completed',
-          attempt: 1,
-          status: 'success',
-          url: `${receiver.url}/signed`,
-          response_status: 200,
-          response_time_ms: expect.any(Number),
-          response_body: 'ok',
-          error: null,
-          scheduled_at: expect.any(String),
-          sent_at: expect.any(String),
-          completed_at: expect.any(String),
-          next_attempt_at: null,
-          test: false,
-          request_headers: expect.objectContaining({
-            'X-SVC-Signature': headers['x-svc-signature'],
-            'webhook-id': message.id,
-          }),
-        },
-      ]);
-      expect((await caller.get(`/webhooks/${String(made.body['id'])}`)).body['stats']).toMatchObject({
-        delivered: 1,
-        failed: 0,
-        last_success_at: expect.any(String),
-      });
-    },
-  );
-
-  /** The deliveries of a webhook once none is pending. */
-  async function settled(id: string, query = ''): Promise<Json[]> {
-    for (const deadlineMs = performance.now() + 10_000; ;) {
-      const deliveries = list(await caller.get(`/webhooks/${id}/deliveries${query}`), 'deliveries');
-      if (deliveries.length > 0 && deliveries.every(({ status }) => String(status) !== 'pending')) return deliveries;
-      if (performance.now() > deadlineMs) throw new Error(`deliveries stay pending: ${JSON.stringify(deliveries)}`);
-    }
-  }
+    const deliveries = await settled(String(made.body['id']));
+    expect(deliveries).toEqual([deliveredOnce(received!, `${receiver.url}/signed`)]);
+    expect((await caller.get(`/webhooks/${String(made.body['id'])}`)).body['stats']).toMatchObject({
+      delivered: 1,
+      failed: 0,
+      last_success_at: expect.any(String),
+    });
+  });
 
   test('a replaced secret signs beside its successor for a day, and no longer', async () => {
     const made = await create({ url: `${receiver.url}/rotated`, events: ['journey.milestone'] });
@@ -258,11 +185,10 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     const [both] = await receiver.until(1, at('/rotated'));
     expect(new Webhook(old).verify(both!.body, both!.headers)).toEqual(both!.message);
     expect(new Webhook('the next secret', { format: 'raw' }).verify(both!.body, both!.headers)).toEqual(both!.message);
-    expect(both!.headers['x-svc-signature']).toBe(
-      createHmac('sha256', 'the next secret').update(both!.body).digest('hex'),
-    );
-    await house.backing.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) =>
-      em.execute(`update events.webhook_endpoints set replaced_secret_until = now() where id = ?`, [id]),
+    expect(both!.headers['x-svc-signature']).toBe(hmac('the next secret', both!.body));
+    await house.backing.database.asTenant(
+      wholeAccount({ accountId: subscriber.accountId, environment: 'live' }),
+      (em) => em.execute(`update events.webhook_endpoints set replaced_secret_until = now() where id = ?`, [id]),
     );
     await happens('journey.milestone');
     const [, later] = await receiver.until(2, at('/rotated'));
@@ -342,7 +268,8 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     for (const query of ['limit=101', 'limit=0', 'status=lost', 'event_type=nonsense'])
       expect((await caller.get(`/webhooks/${id}/deliveries?${query}`)).status).toBe(422);
 
-    const redelivery = await caller.post(`/webhooks/${id}/deliveries/${String(oldest!['id'])}/redeliver`, undefined);
+    const redeliver = (delivery: string) => caller.post(`/webhooks/${id}/deliveries/${delivery}/redeliver`, undefined);
+    const redelivery = await redeliver(String(oldest!['id']));
     expect([redelivery.status, redelivery.body['delivery']]).toEqual([
       202,
       expect.objectContaining({ event_id: oldest!['event_id'], attempt: 1, status: 'pending' }),
@@ -350,71 +277,32 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     const repeats = await receiver.until(3, at('/again'));
     expect(repeats[2]!.message.id).toBe(String(oldest!['event_id']));
     expect(repeats[2]!.headers['x-svc-delivery']).toBe(String(redelivery.body['delivery']!['id']));
-    expect(
-      refusal(await caller.post(`/webhooks/${id}/deliveries/dlv_0351EFUQxpVTZ7WdNYMSuY/redeliver`, undefined))[0],
-    ).toBe(404);
+    expect((await redeliver('dlv_0351EFUQxpVTZ7WdNYMSuY')).status).toBe(404);
     await settled(id);
     await patch(id, { active: false });
-    expect(
-      refusal(await caller.post(`/webhooks/${id}/deliveries/${String(oldest!['id'])}/redeliver`, undefined)).slice(
-        0,
-        3,
-      ),
-    ).toEqual([409, 'conflict', 'webhook_inactive']);
+    const refused = refusal(await redeliver(String(oldest!['id'])));
+    expect(refused.slice(0, 3)).toEqual([409, 'conflict', 'webhook_inactive']);
   });
 
   test('what is wrong with a body is answered with 400 at creation, and with 422 at a change', async () => {
-    const long = 'x'.repeat(501);
-    const wrong: readonly (readonly [object, string])[] = [
-      [{ url: 'nonsense' }, '/url'],
-      [{ url: 'ftp://hooks.example/' }, '/url'],
-      [{ url: `https://hooks.example/${'x'.repeat(2048)}` }, '/url'],
-      [{ url: 'https://user:pass@hooks.example/' }, '/url'],
-      [{ url: 'https://nowhere.invalid/' }, '/url'],
-      [{ events: [] }, '/events'],
-      [{ events: ['shop.burnt'] }, '/events/0'],
-      [{ events: ['*', 'health.alert'] }, '/events'],
-      [{ events: 'health.alert' }, '/events'],
-      [{ metadata: { a: long } }, '/metadata/a'],
-      [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, 'v'])) }, '/metadata'],
-      [{ metadata: { a: 1 } }, '/metadata/a'],
-      [{ secret: 'short' }, '/secret'],
-      [{ secret: 'whsec_no base64!' }, '/secret'],
-    ];
     const id = String((await create({})).body['id']);
-    for (const [body, param] of wrong) {
-      const [created, changed] = [await create(body), await patch(id, body)];
-      expect([body, refusal(created)[0], refusal(created)[1], refusal(created)[3]]).toEqual([
+    for (const [body, param] of WRONG_BODIES) {
+      const answers = [await create(body), await patch(id, body)].map(refusal);
+      expect([body, answers.map(([status, type, , at]) => [status, type, at])]).toEqual([
         body,
-        400,
-        'validation_error',
-        param,
-      ]);
-      expect([body, refusal(changed)[0], refusal(changed)[1], refusal(changed)[3]]).toEqual([
-        body,
-        422,
-        'validation_error',
-        param,
+        [
+          [400, 'validation_error', param],
+          [422, 'validation_error', param],
+        ],
       ]);
     }
     expect((await caller.post('/webhooks', { events: ['*'] })).status).toBe(400);
-    for (const [method, path] of [
-      ['GET', ''],
-      ['PATCH', ''],
-      ['DELETE', ''],
-      ['GET', '/deliveries'],
-    ] as const) {
-      for (const unknown of [UNKNOWN, 'nonsense'])
-        expect(
-          (
-            await caller.send(
-              method,
-              `/webhooks/${unknown}${path}`,
-              method === 'PATCH' ? '{}' : undefined,
-              method === 'PATCH' ? { 'content-type': 'application/json' } : {},
-            )
-          ).status,
-        ).toBe(404);
+    const json = { 'content-type': 'application/json' };
+    for (const unknown of [UNKNOWN, 'nonsense'].map((id) => `/webhooks/${id}`)) {
+      expect((await caller.get(unknown)).status).toBe(404);
+      expect((await caller.send('PATCH', unknown, '{}', json)).status).toBe(404);
+      expect((await caller.delete(unknown)).status).toBe(404);
+      expect((await caller.get(`${unknown}/deliveries`)).status).toBe(404);
     }
     const hoarder = await Caller.register(house.root);
     for (let count = 0; count < 16; count += 1) expect((await create({}, hoarder)).status).toBe(201);
@@ -424,9 +312,9 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   test('a key hears of what it may read, and in its own environment', async () => {
     const narrow = new Caller(
       house.root,
-      await house.backing.database.asTenant(account.accountId, (em) =>
+      await house.backing.database.asTenant(subscriber.accountId, (em) =>
         house.keys.issue(em, {
-          ...account,
+          accountId: subscriber.accountId,
           agentId: null,
           kind: 'svc_live_sk',
           bond: UNBOUND,
@@ -446,7 +334,7 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     await happens('commission.earned');
     await happens('agent.tier_changed');
     await happens('health.recovered');
-    await happens('attribution.updated', 'sandbox');
+    await happens('attribution.updated', { environment: 'sandbox' });
     await receiver.until(2, at('/narrow'));
     expect(receiver.received.filter(at('/narrow')).map(({ message }) => message.type)).toEqual([
       'agent.tier_changed',
@@ -468,16 +356,7 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect(inside.status).toBe(201);
     const workspaceId = uuidFromPublicId('ws', workspace)!;
     await happens('attribution.completed');
-    const event = await house.backing.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) =>
-      recordEvent(em, house.backing.pubSub, {
-        ...account,
-        environment: 'live',
-        type: 'attribution.completed',
-        subject: 'attr_w',
-        workspaceId,
-        data: EVENT_CATALOGUE['attribution.completed'].example,
-      }),
-    );
+    const event = await happens('attribution.completed', { workspaceId });
     const [heard, ...others] = await receiver.until(1, at('/workspace'));
     expect([uuidFromPublicId('evt', heard!.message.id), others]).toEqual([event.eventId, []]);
     expect((await guest.in(workspace).get('/webhooks')).body['meta']).toMatchObject({ total: 1 });
@@ -485,7 +364,7 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect((await guest.get(`/webhooks/${String(inside.body['id'])}`)).status).toBe(404);
   });
 
-  test('commissions are told to the callback address of an agent, signed with a secret that is shown once', async () => {
+  test('commissions go to the callback address of an agent, signed with a secret that is shown once', async () => {
     const registered = await new Caller(house.root, null).post('/agents/register', {
       name: 'earning-agent',
       operator_id: `callback-${layout}`,
@@ -494,22 +373,12 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect(registered.status).toBe(201);
     const secret = String(registered.body['callback_secret']);
     const agent = new Caller(house.root, String(registered.body['api_key']));
-    const { accountId } = (await house.keys.find(agent.key!))[0]!;
-    const earns = (type: EventType) =>
-      house.backing.database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) =>
-        recordEvent(em, house.backing.pubSub, {
-          accountId,
-          environment: 'live',
-          type,
-          subject: 'com_x',
-          data: EVENT_CATALOGUE[type].example as never,
-        }),
-      );
+    const { happens: earns } = await Subscriber.of(house, receiver, agent);
     await earns('health.alert');
     await earns('commission.earned');
     const [told, ...others] = await receiver.until(1, at('/callback'));
     expect([told!.message.type, told!.message.webhook_id, others]).toEqual(['commission.earned', null, []]);
-    expect(told!.headers['x-svc-signature']).toBe(createHmac('sha256', secret).update(told!.body).digest('hex'));
+    expect(told!.headers['x-svc-signature']).toBe(hmac(secret, told!.body));
     expect(list(await agent.get('/webhooks?active=all'), 'webhooks')).toEqual([]);
 
     const change = (body: object) =>

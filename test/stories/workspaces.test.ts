@@ -2,12 +2,11 @@ import { createClient } from 'graphql-ws';
 import pg from 'pg';
 import WebSocket from 'ws';
 import { Caller, LAYOUTS, openHouse, type Answer, type House } from '../house.ts';
+import { SMALLEST_SHOP } from '../smallest-shop.ts';
 import { withTestKey } from '../test-key.ts';
 
 const RANGE = ['2026-01-01', '2026-01-31'];
 const clock = () => new Date('2026-02-11T12:00:00Z');
-const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
 const id = (answer: Answer, member: string) => String(answer.body[member]);
 /** Sorted, since the clock stands still. */
@@ -15,7 +14,7 @@ const ids = (answer: Answer, list: string, member: string) =>
   (answer.body[list] as unknown as Record<string, string>[]).map((entry) => entry[member]).toSorted();
 const refusal = ({ status, body }: Answer) => [status, body['error']?.['type'], body['error']?.['code']];
 const connect = (caller: Caller, extra: object = {}) =>
-  caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS }, ...extra });
+  caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: SMALLEST_SHOP }, ...extra });
 const run = (caller: Caller, source: string, extra: object = {}) =>
   caller.post('/attribution', { data_source_id: source, date_range: RANGE, model: 'markov', ...extra });
 const agentOf = async (caller: Caller) => id(await caller.get('/agents/me'), 'agent_id');

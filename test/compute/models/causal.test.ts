@@ -227,7 +227,7 @@ describe('the causal model', () => {
       expect([said.slice(1), calibrations.length, none]).toEqual([before, 1, []]);
     });
 
-    test('where the credit meets the revenue that a touch preceded, the channels that were not measured give way', () => {
+    test('where credit meets the revenue that touches preceded, the channels that were not measured give way', () => {
       const { comparison } = input();
       const touched = 3000;
       const narrow = {
@@ -240,7 +240,7 @@ describe('the causal model', () => {
       expect(pinned.incrementalRevenue).toBeLessThanOrEqual(touched * (1 + 1e-9));
     });
 
-    test('several experiments: their order makes no difference, and a channel takes the precision-weighted mean', () => {
+    test('several experiments: their order makes no difference; a channel takes the precision-weighted mean', () => {
       const email = events.channels.indexOf('email');
       const list = [measured(900, 150), measured(500, 300), measured(200, 80, email)];
       const one = figures('causal', input({ experiments: list }));

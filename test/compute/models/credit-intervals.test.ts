@@ -121,7 +121,7 @@ describe.each(CASES)('intervals of $name', (model) => {
     });
   });
 
-  test('contain the credit, whose replicates scatter around it and sum to revenue; the same seed gives the same bits', () => {
+  test('hold the credit; replicates scatter around it and sum to revenue; the same seed gives the same bits', () => {
     fc.assert(
       fc.property(pathRows, (rows) => {
         const paths = pathTable(rows);

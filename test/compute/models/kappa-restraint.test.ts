@@ -87,7 +87,7 @@ describe('what κ the paid channels bear', () => {
     expect(unsure).toBeGreaterThan(0.4);
   });
 
-  test('where the two readings of κ differ by more than chance, channels below 0 count though all tell the same', () => {
+  test('where two readings of κ differ by more than chance, channels below 0 count though all tell the same', () => {
     const alike = totalsOf(
       PULLS,
       PULLS.map(() => 0),

@@ -184,7 +184,7 @@ describe('Markov attribution', () => {
     }
   });
 
-  test('journeys that never come back to a state are solved in one sweep per channel, and one that finds nothing left', () => {
+  test('journeys that never return to a state take one sweep per channel, and one that finds nothing left', () => {
     const channels = Array.from({ length: 40 }, (_, i) => `channel ${i}`);
     // Each journey goes up, by strides of its own; later ones lead into the middle of earlier ones.
     const upFrom = (p: number): string[] => channels.filter((_, i) => i >= 40 - (p % 40) && i % (1 + (p % 5)) === 0);

@@ -81,7 +81,7 @@ describe('PRAV on large samples', () => {
     expect(result.pull[at(result, 'video')]).toBeLessThan(0.05);
   });
 
-  test('where no channel works little is claimed (so few users leave some noise), and no channel is called significant', () => {
+  test('where no channel works little is claimed (few users leave noise), and none is called significant', () => {
     for (const seed of [2, 5, 8]) {
       const nothing = prav(simulateShoppers(9_000, seed, false).rows);
       expect(nothing.estimator).toBe('joint');

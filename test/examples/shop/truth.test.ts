@@ -65,7 +65,7 @@ describe('the truth', () => {
     expect(effect('google_ads')).toBeGreaterThan(effect('brand_search'));
   });
 
-  test('last click tells another story: the clicks before orders are mostly brand search, coupons and retargeting', () => {
+  test('last click tells another story: clicks before orders are mostly brand search, coupons, retargeting', () => {
     const last = CHANNELS.map(() => 0);
     for (const { touches, orders } of history.users) {
       for (const order of orders)

@@ -64,7 +64,8 @@ export const BOMBS: readonly Bomb[] = [
         'consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } ' +
         'channelImpact { ' +
         'confidenceInterval { lower } } failure { code } campaigns { channel }',
-    )} dataSources(first: 100) { edges { node { id trust { components { detection { score } } } detail { coverage { earliest } } } } } }`,
+    )} dataSources(first: 100) { edges { node { id trust { components { detection { score } } } ` +
+      'detail { coverage { earliest } } } } } }',
   ),
   operation('a page by a variable', `query ($n: Int) { ${page('$n', 'id')} }`, { n: 2_000_000_000 }),
   operation(

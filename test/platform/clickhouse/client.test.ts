@@ -82,7 +82,7 @@ test('a result as a file is the whole of it, with any text in it', async () => {
   ).toBe('"n"\r\n');
 });
 
-test('a file whose statement fails half-way is an error, not half a file; one that nobody waits for is not made', async () => {
+test('a statement that fails half-way is an error, not half a file; none that nobody awaits is made', async () => {
   await expect(
     clickhouse.file('SELECT throwIf(number = 900000) AS n FROM numbers(1000000)', 'CSVWithNames'),
   ).rejects.toMatchObject({ code: '395' });

@@ -115,7 +115,7 @@ test('in whatever order they come, nobody who waits falls more than one turn beh
   );
 });
 
-test('who has none running goes before who has, and who asks after a while before those who were served just now', async () => {
+test('who has none running goes before who has; who asks after a while, before who was served just now', async () => {
   const queue = newQueue();
   const { handle, begun, until, end } = stage();
   for (const task of ['a1', 'a2', 'a3', 'c1', 'c2']) await enqueue(queue, task);
@@ -210,7 +210,7 @@ test('large jobs leave a place to the others, and run where there is only one', 
   expect(await orderOf(alone, 1)).toEqual(['e large']);
 });
 
-test('a large job stays large in its later attempts, and leaves a place to the others while it waits for its own', async () => {
+test('a large job stays large when tried again, and leaves a place to others while it waits for its own', async () => {
   const queue = newQueue({ isLarge: ({ task }) => task.endsWith('large') });
   const { handle, begun, until, end } = stage();
   const failsOnce = Promise.withResolvers<void>();

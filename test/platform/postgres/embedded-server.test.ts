@@ -96,7 +96,7 @@ test('the roles are an owner that is no superuser and an application that is nei
   await server.stop();
 });
 
-test('settings that keep what was acknowledged, and a way in for whoever has the password on this machine', async () => {
+test('settings keep what was acknowledged, and whoever has the password on this machine gets in', async () => {
   const server = await start(folder);
   const settings = [
     'fsync',
@@ -139,7 +139,7 @@ test('data outlives a stop, and nothing keeps running', async () => {
   await second.stop();
 });
 
-test('a server whose Node process is killed with -9 stops, and what it acknowledged is there at the next start', async () => {
+test('a server whose Node process is killed with -9 stops; what it acknowledged is there once restarted', async () => {
   const { child, urls } = await holdElsewhere(folder);
   await query(urls.ownerUrl, 'create table kept as select 42 as value');
   const pid = postmaster(folder)!;

@@ -103,7 +103,7 @@ describe('migrate', () => {
     );
   });
 
-  test('the application may read and write rows, except where a migration revoked it, and may not change tables', async () => {
+  test('the application may read and write rows, unless a migration revoked it, and not change tables', async () => {
     await migrate({ ownerUrl: database.ownerUrl, owners: [stock] });
     await application.query(`insert into stock.items (name) values ('a')`);
     await application.query(`insert into stock.log values ('a')`);

@@ -90,10 +90,8 @@ describe('liftgraph analyze', () => {
       { length: 95 },
       (_, order) => `o${order},u${order % 9},2026-06-02T10:00:00Z,1000000000000`,
     );
-    await writeFile(
-      join(folder, 'touches.csv'),
-      `user_id,timestamp,channel\n${Array.from({ length: 9 }, (_, user) => `u${user},2026-06-01T10:00:00Z,email`).join('\n')}\n`,
-    );
+    const touches = Array.from({ length: 9 }, (_, user) => `u${user},2026-06-01T10:00:00Z,email`);
+    await writeFile(join(folder, 'touches.csv'), `user_id,timestamp,channel\n${touches.join('\n')}\n`);
     await writeFile(join(folder, 'large.csv'), `order_id,user_id,timestamp,revenue\n${orders.join('\n')}\n`);
     const { code, stdout, stderr } = await liftgraph('analyze', 'touches.csv', 'large.csv');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -128,7 +126,7 @@ describe('liftgraph analyze', () => {
     }
   });
 
-  test('touchpoints, orders and spend become a table; progress goes to standard error; nothing is left behind', async () => {
+  test('touchpoints, orders, spend become a table; progress goes to standard error; nothing is left', async () => {
     const { code, stdout, stderr } = await liftgraph(
       'analyze',
       'shop/touchpoints.csv',
@@ -176,7 +174,7 @@ describe('liftgraph analyze', () => {
     expect(page).toContain('touchpoints.ndjson.gz, orders.csv');
   }, 60_000);
 
-  test('one table of events holds the same journeys; range, lookback, level, order and baseline are honoured', async () => {
+  test('one table of events holds the same journeys; range, lookback, level, order, baseline count', async () => {
     const { code, stdout } = await liftgraph(
       'analyze',
       'shop/events.csv',

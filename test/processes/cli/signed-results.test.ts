@@ -84,9 +84,11 @@ describe('liftgraph verify', () => {
       liftgraph(['verify', 'signature.txt', '--jwks', 'jwks.json']),
     ]);
     expect([file.code, url.code, input.code, alone.code]).toEqual([0, 0, 0, 0]);
-    expect(file.stdout).toMatch(
-      /^valid\n {2}result {6}attr_0351EFUQxpVTZ7WdNYMSuY, revision 1\n {2}signed {6}2026-02-01T09:30:00.000Z by https:\/\/api.example, live data\n/,
-    );
+    expect(file.stdout.split('\n').slice(0, 3)).toEqual([
+      'valid',
+      '  result      attr_0351EFUQxpVTZ7WdNYMSuY, revision 1',
+      '  signed      2026-02-01T09:30:00.000Z by https://api.example, live data',
+    ]);
     expect(file.stdout).toContain('the result is exactly what was signed');
     expect(input.stdout).toBe(file.stdout);
     expect(alone.stdout).toContain('nothing: the signature came without its result');
@@ -132,7 +134,8 @@ describe('liftgraph verify', () => {
       'error: nothing.json: there is no such file. Check the path.',
       'error: nothing.json: there is no such file. Check the path.',
       `error: ${address}/elsewhere: the keys cannot be fetched: it was answered with 404.`,
-      `error: result.json: this is not a key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`,
+      `error: result.json: this is not a key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy ` +
+        'of it.',
       'error: unsigned.json: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} ' +
         'shows it.',
       'error: twice.json: It cannot be read: the member "revenue" stands twice in one object.',

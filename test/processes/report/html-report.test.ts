@@ -191,7 +191,8 @@ describe('the HTML report', () => {
       htmlReport(withMembers({ diagnostics: { ...CAUSAL.diagnostics, experiments: [experiment] } }), 'events.csv'),
     );
     expect(text).toContain(
-      'A holdout experiment says that email added $900 ± $121 here; the model alone credited $438, together they say $720.',
+      'A holdout experiment says that email added $900 ± $121 here; the model alone credited $438, together they ' +
+        'say $720.',
     );
   });
 

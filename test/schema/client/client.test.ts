@@ -4,9 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient, type LiftgraphClient } from '../../../schema/client/client.ts';
 import { openHouse, type House } from '../../house.ts';
 import { clock } from '../../service-clock.ts';
-
-const ROWS =
-  'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+import { SMALLEST_SHOP } from '../../smallest-shop.ts';
 
 describe('the typed client against the service', () => {
   let house: House;
@@ -28,7 +26,7 @@ describe('the typed client against the service', () => {
       apiVersion: '2025-11-01',
     });
     const { data: source, response } = await client.POST('/data-sources/connect', {
-      body: { type: 'csv_upload', credentials: { content: ROWS } },
+      body: { type: 'csv_upload', credentials: { content: SMALLEST_SHOP } },
     });
     expect(response.headers.get('SVC-API-Version')).toBe('2025-11-01');
     const { data: analysis } = await client.POST('/attribution', {

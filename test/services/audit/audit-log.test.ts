@@ -108,7 +108,8 @@ describe('verification', () => {
     const [lender, borrower] = [await house.tenant(ENTRIES), await house.tenant(ENTRIES)];
     await house.tamper('delete from events.audit_entries where account_id = $1', [borrower]);
     await house.tamper(
-      'insert into events.audit_entries select $1, sequence, entry, hash from events.audit_entries where account_id = $2',
+      'insert into events.audit_entries ' +
+        'select $1, sequence, entry, hash from events.audit_entries where account_id = $2',
       [borrower, lender],
     );
     expect(await withoutHeads.verify(contextOf(), borrower, 1, ENTRIES)).toMatchObject({
@@ -117,7 +118,7 @@ describe('verification', () => {
     });
   });
 
-  test('finds a tail that was cut off, by the record of the head, and when that was changed too, by the signed head', async () => {
+  test('finds a cut-off tail by the record of the head or, if that was changed too, by the signed head', async () => {
     const chain = await signed();
     await house.tamper('delete from events.audit_entries where account_id = $1 and sequence > 5', [chain]);
     expect(await withoutHeads.verify(contextOf(), chain, 1, ENTRIES)).toMatchObject({
@@ -201,7 +202,7 @@ describe('verification', () => {
     expect(await house.verify(chain)).toMatchObject({ intact: true });
   });
 
-  test('whoever owns the table of keys can neither hide heads nor put a key of their own under the name of one', async () => {
+  test('who owns the table of keys can neither hide heads nor put a key of their own in place of one', async () => {
     const chain = await signed();
     const [kid] = (await house.publicKeys.published())
       .filter(({ status, environment }) => status === 'current' && environment === 'live')

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
-import type { RequestContext } from '../../../schema/principal.ts';
 import { newUuid } from '../../../platform/identifiers.ts';
 import {
   PostgresClaims,
@@ -12,15 +11,11 @@ import {
 } from '../../../services/idempotency/claims.ts';
 import { exactlyOnce } from '../../../services/idempotency/exactly-once.ts';
 import { idempotencyOwner } from '../../../services/idempotency/migrations.ts';
-import type { MigrationOwner } from '../../../platform/postgres/migrate.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { Client } from 'pg';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
+import { act, contextOf, effects, toyOwner } from './toy-mutation.ts';
 
-const toyOwner: MigrationOwner = {
-  schema: 'toy',
-  migrations: [{ name: '001-effects', up: ['create table toy.effects (id uuid primary key, name text not null)'] }],
-};
 const SECRET = 'a secret of the installation, for the tests of claims';
 const FINGERPRINT = 'aa'.repeat(32);
 const OTHER_FINGERPRINT = 'bb'.repeat(32);
@@ -66,41 +61,12 @@ const held = async (key: string, claims = claimsWith()): Promise<HeldClaim<Answe
   if ('answer' in taken) throw new Error('was answered already');
   return taken.held;
 };
+const idOf = ({ claim }: HeldClaim<Answer>): Buffer => Buffer.from(claim.id, 'base64url');
 /** Lets a lease run out as if its owner had died: it renews no more. */
 const letDie = async (key: HeldClaim<Answer>): Promise<void> =>
   void (await owner.query(`update idempotency.claims set lease_until = now() - interval '1 second' where id = $1`, [
-    Buffer.from(key.claim.id, 'base64url'),
+    idOf(key),
   ]));
-const contextOf = ({ claim }: HeldClaim<Answer>): RequestContext => ({
-  requestId: 'req_test',
-  principal: null,
-  apiVersion: '2026-02-01',
-  idempotency: claim,
-});
-const effects = async (name: string): Promise<number> =>
-  Number(
-    (await owner.query<{ n: string }>('select count(*) as n from toy.effects where name = $1', [name])).rows[0]!.n,
-  );
-
-/** A mutation with one row as its effect. */
-function act(
-  name: string,
-  key: HeldClaim<Answer>,
-  options: { readonly beforeCommit?: () => Promise<void> } = {},
-): Promise<{ id: string; recalled: boolean }> {
-  return exactlyOnce<{ id: string }, { id: string; recalled: boolean }>(database, contextOf(key), {
-    effect: z.object({ id: z.string() }),
-    act: (settle) =>
-      database.asNobody(async (em) => {
-        const id = newUuid();
-        await em.execute('insert into toy.effects (id, name) values (?, ?)', [id, name]);
-        await options.beforeCommit?.();
-        await settle(em, { id });
-        return { id, recalled: false };
-      }),
-    recall: ({ id }) => Promise.resolve({ id, recalled: true }),
-  });
-}
 
 describe('claims on idempotency keys', () => {
   test('an answer is kept and given again, to this request only', async () => {
@@ -212,7 +178,7 @@ describe('claims on idempotency keys', () => {
     await letDie(late!);
     await letDie(overtaken!);
     const heirs = await owner.query(`update idempotency.claims set attempt_id = gen_random_uuid() where id = any($1)`, [
-      [late!, overtaken!].map(({ claim }) => Buffer.from(claim.id, 'base64url')),
+      [late!, overtaken!].map(idOf),
     ]);
     expect(heirs.rowCount).toBe(2);
     const outcomes = await Promise.allSettled([
@@ -295,14 +261,14 @@ describe('claims on idempotency keys', () => {
     await owner.query(
       `update idempotency.claims set claimed_at = claimed_at - interval '24 hours', lease_until = lease_until - ` +
         `interval '24 hours' where id = $1`,
-      [Buffer.from(first.claim.id, 'base64url')],
+      [idOf(first)],
     );
     const today = await take(key, claimsWith(), OTHER_FINGERPRINT);
     expect('held' in today && !today.held.claim.hasEffect).toBe(true);
     await owner.query(
       `update idempotency.claims set claimed_at = claimed_at - interval '24 hours', lease_until = lease_until - ` +
         `interval '1 hour' where id = $1`,
-      [Buffer.from(first.claim.id, 'base64url')],
+      [idOf(first)],
     );
     const [{ gone }] = (await database.ask<{ gone: string }>({
       name: 'forget',
@@ -317,12 +283,12 @@ describe('effects happen once', () => {
   test('an attempt that died behind its commit is recalled', async () => {
     const key = freshKey();
     const first = await held(key);
-    const { id } = await act(key, first);
+    const { id } = await act(database, key, first);
     await letDie(first);
     const second = await held(key);
     expect(second.claim.hasEffect).toBe(true);
-    expect(await act(key, second)).toEqual({ id, recalled: true });
-    expect(await effects(key)).toBe(1);
+    expect(await act(database, key, second)).toEqual({ id, recalled: true });
+    expect(await effects(owner, key)).toBe(1);
     await second.keep({ text: id });
   });
 
@@ -330,26 +296,26 @@ describe('effects happen once', () => {
     const key = freshKey();
     const first = await held(key);
     let second: HeldClaim<Answer> | undefined;
-    const late = act(key, first, {
+    const late = act(database, key, first, {
       beforeCommit: async () => {
         await letDie(first);
         second = await held(key);
       },
     });
     await expect(late).rejects.toMatchObject({ type: 'idempotency_in_progress' });
-    expect((await act(key, second!)).recalled).toBe(false);
-    expect(await effects(key)).toBe(1);
+    expect((await act(database, key, second!)).recalled).toBe(false);
+    expect(await effects(owner, key)).toBe(1);
     await second!.keep({ text: 'done' });
   });
 
   test('an attempt whose claim a crash of the database forgot commits nothing', async () => {
     const key = freshKey();
     const first = await held(key);
-    await owner.query('delete from idempotency.claims where id = $1', [Buffer.from(first.claim.id, 'base64url')]);
-    await expect(act(key, first)).rejects.toMatchObject({ type: 'idempotency_in_progress' });
-    expect(await effects(key)).toBe(0);
+    await owner.query('delete from idempotency.claims where id = $1', [idOf(first)]);
+    await expect(act(database, key, first)).rejects.toMatchObject({ type: 'idempotency_in_progress' });
+    expect(await effects(owner, key)).toBe(0);
     const second = await held(key);
-    expect((await act(key, second)).recalled).toBe(false);
+    expect((await act(database, key, second)).recalled).toBe(false);
     await second.keep({ text: 'done' });
   });
 
@@ -373,8 +339,8 @@ describe('effects happen once', () => {
       recall: (effect) => Promise.resolve(effect),
     });
     const second = await takingOver.promise;
-    expect(await act(key, second)).toEqual({ id, recalled: true });
-    expect(await effects(key)).toBe(1);
+    expect(await act(database, key, second)).toEqual({ id, recalled: true });
+    expect(await effects(owner, key)).toBe(1);
     await second.keep({ text: id });
   });
 
@@ -401,7 +367,7 @@ describe('effects happen once', () => {
     });
     await first.keep({ text: 'svc_agent_sk_SENTINEL' });
     const { rows } = await owner.query<Record<string, unknown>>('select * from idempotency.claims where id = $1', [
-      Buffer.from(first.claim.id, 'base64url'),
+      idOf(first),
     ]);
     const stored = Buffer.concat(
       Object.values(rows[0]!).map((value) => (Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),

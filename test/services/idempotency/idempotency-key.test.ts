@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Principal } from '../../../schema/principal.ts';
 import { claimScope, fingerprintOf } from '../../../services/idempotency/idempotency-key.ts';
 
-test('requests with one JSON body have one fingerprint, whatever the order of their members; others have another', () => {
+test('one JSON body has one fingerprint, whatever the order of its members; others have another', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), (body) => {
       const reversed = Object.fromEntries(Object.entries(body).toReversed());

@@ -178,9 +178,10 @@ describe('signing keys', () => {
   test('a key that was moved to another row does not open there', async () => {
     await keys.ensure(ISSUER);
     await owner.query(
-      `update trust.signing_keys to_row set sealed_private_key = from_row.sealed_private_key from trust.signing_keys ` +
-        `from_row where to_row.status = 'current' and to_row.environment = 'live' and from_row.status = 'current' and ` +
-        `from_row.environment = 'sandbox'`,
+      `update trust.signing_keys to_row set sealed_private_key = from_row.sealed_private_key ` +
+        `from trust.signing_keys from_row ` +
+        `where to_row.status = 'current' and to_row.environment = 'live' ` +
+        `and from_row.status = 'current' and from_row.environment = 'sandbox'`,
     );
     await expect(current()).rejects.toThrow(SigningKeyError);
   });

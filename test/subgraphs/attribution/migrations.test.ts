@@ -9,7 +9,7 @@ const STARTED_MS = Date.now();
 /** The same days from beginning to end, also when midnight passes. */
 const daysAgo = (days: number): string => new Date(STARTED_MS - days * 86_400_000).toISOString().slice(0, 10);
 
-test('what was measured of sources with days of other centuries is measured anew, and of all others stays', async () => {
+test('what was measured of sources with days of other centuries is measured anew; of others it stays', async () => {
   const before = {
     ...attributionOwner,
     migrations: attributionOwner.migrations.filter(({ name }) => name !== '028-values-in-range'),

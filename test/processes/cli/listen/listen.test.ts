@@ -283,7 +283,7 @@ test.each([
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
 });
 
-test('without a key it says how to give one, and an address without a service is told from one that is away', async () => {
+test('without a key it says how to give one; an address without a service is told from one that is away', async () => {
   const nobody = await new Listening(['--url', house.root], { LIFTGRAPH_KEY: '' }).running.result;
   expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('LIFTGRAPH_KEY')]);
   const { url, server } = await startReceiver();

@@ -36,7 +36,7 @@ const referralOf = async (agent: Registered): Promise<Readonly<Record<string, un
     )
   ).rows[0] as Record<string, unknown>;
 
-test('of many activations at once none is missed: each threshold is told of once, with the count that passed it', async () => {
+test('of many activations at once none is missed: each threshold is told once, with the count past it', async () => {
   const referrer = await registry.register();
   const referred = await registerMany(AMBASSADOR_FROM, referrer);
   await Promise.all(referred.map((agent) => activate(agent)));

@@ -156,7 +156,7 @@ async function expectSound(dataSourceId: string, model: RunParameters['model'], 
   }
 }
 
-test('of orders, touches and spend as large as uploads admit, an analysis is exact, or says that they are too many', async () => {
+test('of orders, touches and spend as large as uploads admit, an analysis is exact or says: too many', async () => {
   await fc.assert(
     fc.asyncProperty(
       orders,

@@ -89,7 +89,7 @@ describe('over stored touches', () => {
   });
   afterAll(() => store?.close());
 
-  test('touches weigh, not days: a channel that was loud in its period and quiet in the range did less there', async () => {
+  test('touches weigh, not days: a channel loud in its period and quiet in the range did less there', async () => {
     const [display] = await inRange(measured('display', '2026-01-01', '2026-01-20'));
     expect(display).toMatchObject({ basis: 'touches', inRange: { incrementalRevenue: 250, overlap: 0.25 } });
     expect(display!.inRange!.standardError).toBeCloseTo(50, 9);

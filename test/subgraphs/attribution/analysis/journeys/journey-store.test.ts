@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import {
-  faultOfEventTable,
-  faultOfPathTable,
-  NO_CHANNEL,
-  type EventTable,
-  type PathTable,
-} from '../../../../../compute/journey-tables.ts';
+import { faultOfEventTable, faultOfPathTable, NO_CHANNEL } from '../../../../../compute/journey-tables.ts';
 import type { JourneyQuery } from '../../../../../subgraphs/attribution/analysis/journeys/journey-query.ts';
 import { JourneyStore, loadJourneys } from '../../../../../subgraphs/attribution/analysis/journeys/journey-store.ts';
-import { fnv1a, readEventRows, type EventRow } from '../../../../compute/reference-data.ts';
+import { fnv1a, readEventRows } from '../../../../compute/reference-data.ts';
 import {
   MEASURED_AT,
   openColumnarStore,
@@ -17,8 +11,9 @@ import {
   upload,
   type ColumnarStore,
 } from '../../intake/touchpoints/columnar-store.ts';
+import { eventsOf, pathsOf } from './readable-journeys.ts';
+import { csvOf, DAY_S, history, journeysOf, START_S } from './slow-journeys.ts';
 
-const DAY_S = 86_400;
 let store: ColumnarStore;
 let sources = 0;
 const newSource = (): string => `source-${(sources += 1)}`;
@@ -40,46 +35,6 @@ const loadPaths = (query: JourneyQuery) => new JourneyStore(store.clickhouse, qu
 const loadEvents = (query: JourneyQuery) => new JourneyStore(store.clickhouse, query).loadEvents();
 const fixture = (name: string): string =>
   readFileSync(new URL(`../../../../compute/fixtures/${name}`, import.meta.url), 'utf8');
-
-/** path → conversions, revenue, nulls */
-function pathsOf({
-  channels,
-  offsets,
-  steps,
-  conversions,
-  value,
-  nulls,
-}: PathTable): Record<string, [number, number, number]> {
-  const rows = Array.from(conversions, (count, path) => {
-    const names = Array.from(steps.subarray(offsets[path], offsets[path + 1]), (step) => channels[step]);
-    return [names.join(' > '), [count, value[path]!, nulls[path]!] as [number, number, number]] as const;
-  });
-  expect(new Set(rows.map(([path]) => path)).size).toBe(rows.length);
-  return Object.fromEntries(rows);
-}
-
-/** Events by the hash of their user, in order. */
-function eventsOf({
-  channels,
-  userStart,
-  userHash,
-  timeS,
-  channel,
-  conversion,
-  value,
-}: EventTable): Map<number, string[]> {
-  let conversions = 0;
-  return new Map(
-    Array.from(userHash, (hash, user) => [
-      hash,
-      Array.from({ length: userStart[user + 1]! - userStart[user]! }, (_, offset) => {
-        const at = userStart[user]! + offset;
-        const name = channel[at] === NO_CHANNEL ? '' : channels[channel[at]!]!;
-        return `${timeS[at]} ${name} ${conversion[at] === 1 ? value[conversions++] : '-'}`;
-      }),
-    ]),
-  );
-}
 
 describe('the reference data', () => {
   let source: string;
@@ -144,102 +99,6 @@ describe('the reference data', () => {
     expect(await read()).toEqual(first);
   });
 });
-
-/** Journeys cut the slow, obvious way: see "Journeys" in the description of the models. */
-function journeysOf(
-  rows: readonly (EventRow & { eventId: string })[],
-  range: { startS: number; endS: number },
-  lookbackS: number,
-): Record<string, [number, number, number]> {
-  const paths: Record<string, [number, number, number]> = {};
-  const count = (touches: readonly EventRow[], conversions: number, value: number, nulls: number): void => {
-    const sums = (paths[touches.map(({ channel }) => channel).join(' > ')] ??= [0, 0, 0]);
-    sums[0] += conversions;
-    sums[1] = Math.round((sums[1] + value) * 100) / 100;
-    sums[2] += nulls;
-  };
-  const rank = (row: EventRow & { eventId: string }) =>
-    [
-      row.timeS,
-      Number(row.conversion && row.eventId === ''),
-      row.eventId,
-      Number(row.conversion),
-      row.channel,
-    ] as const;
-  for (const events of Map.groupBy(
-    rows.filter(({ timeS }) => timeS < range.endS),
-    ({ user }) => user,
-  ).values()) {
-    let open: EventRow[] = [];
-    for (const event of events.toSorted((a, b) => compare(rank(a), rank(b)))) {
-      if (event.channel !== '') open.push(event);
-      if (!event.conversion) continue;
-      if (event.timeS >= range.startS)
-        count(
-          open.filter(({ timeS }) => event.timeS - timeS <= lookbackS),
-          1,
-          event.value,
-          0,
-        );
-      open = [];
-    }
-    const last = open.at(-1);
-    if (last !== undefined && last.timeS >= range.startS)
-      count(
-        open.filter(({ timeS }) => last.timeS - timeS <= lookbackS),
-        0,
-        0,
-        1,
-      );
-  }
-  return paths;
-}
-
-function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
-  const at = a.findIndex((value, index) => value !== b[index]);
-  return at < 0 ? 0 : a[at]! < b[at]! ? -1 : 1;
-}
-
-const START_S = Date.UTC(2025, 0, 1) / 1000;
-const history = (withEventIds: boolean) =>
-  fc
-    .uniqueArray(
-      fc.record({
-        user: fc.constantFrom('u1', 'u2', 'ü3'),
-        // Quarters of a day, so that events meet at the edges of range and lookback.
-        quarter: fc.integer({ min: 0, max: 20 * 4 }),
-        channel: fc.constantFrom('direct', 'email', 'search'),
-        kind: fc.constantFrom('touch', 'touch', 'touch', 'bare conversion', 'clicked conversion'),
-        cents: fc.integer({ min: 0, max: 9_999 }),
-        eventId: withEventIds ? fc.constantFrom('', 'a', 'b', 'c') : fc.constant(''),
-      }),
-      // The natural key of a touch; and one conversion per user and instant, since their order is theirs alone.
-      {
-        minLength: 1,
-        maxLength: 60,
-        selector: ({ user, quarter, channel, kind }) =>
-          kind === 'touch' ? `${user} ${quarter} ${channel}` : `${user} ${quarter}`,
-      },
-    )
-    .map((events) =>
-      events.map(({ user, quarter, channel, kind, cents, eventId }) => ({
-        user,
-        eventId,
-        timeS: START_S + (quarter * DAY_S) / 4,
-        channel: kind === 'bare conversion' ? '' : channel,
-        conversion: kind !== 'touch',
-        value: kind === 'touch' ? 0 : cents / 100,
-      })),
-    );
-
-const csvOf = (rows: readonly (EventRow & { eventId: string })[]): string =>
-  [
-    'user_id,timestamp,channel,conversion,revenue,event_id',
-    ...rows.map(
-      ({ user, timeS, channel, conversion, value, eventId }) =>
-        `${user},${timeS},${channel},${Number(conversion)},${value},${eventId}`,
-    ),
-  ].join('\n');
 
 describe.each([[false], [true]])('any history, event ids: %p', (withEventIds) => {
   test('is cut like the slow way cuts it, in every range and lookback, in any order of rows and uploads', async () => {
@@ -341,7 +200,7 @@ test(
   },
 );
 
-test('events without any campaign come without a column for it; more campaigns than can be told apart say so', async () => {
+test('events without campaigns come without a column for them; more than can be told apart say so', async () => {
   const [plain, crowded] = [newSource(), newSource()];
   await upload(store.clickhouse, plain, 'user_id,timestamp,channel\nu,2025-01-01,a\n');
   expect(await loadEvents(queryOf(plain))).toMatchObject({ campaigns: null, tooManyCampaigns: false });
@@ -355,7 +214,7 @@ test('events without any campaign come without a column for it; more campaigns t
   expect(await loadEvents(queryOf(crowded))).toMatchObject({ campaigns: null, tooManyCampaigns: true });
 });
 
-test('the events reach from the lookback, or 90 days before the end of follow-up, to 14 days after the range', async () => {
+test('events reach from the lookback, or 90 days before follow-up ends, to 14 days after the range', async () => {
   const source = newSource();
   const days = ['2025-01-01', '2025-02-20', '2025-05-01', '2025-05-15', '2025-05-16', '2025-07-01'];
   await upload(store.clickhouse, source, ['user_id,timestamp,channel', ...days.map((day) => `u,${day},a`)].join('\n'));
@@ -401,7 +260,7 @@ test('a source without rows has no journeys and no events', async () => {
   expect([faultOfEventTable(read.events), read.events.timeS.length]).toEqual([null, 0]);
 });
 
-test('rows of other centuries say nothing of how long a source was observed, and are no events of any window', async () => {
+test('rows of other centuries say nothing of how long a source was observed, and are in no window', async () => {
   const source = newSource();
   await upload(
     store.clickhouse,

@@ -9,7 +9,7 @@ const anyDay = fc
   .oneof(fc.integer({ min: -25_567, max: 2_932_896 }), fc.integer({ min: 19_500, max: 20_800 }))
   .map(dayOf);
 
-test('whatever the days: gaps of at most 731 days, inside of what rows may be dated, and each of the others has a row', () => {
+test('whatever the days: at most 731 are missing, none outside of what rows may be dated; others have a row', () => {
   fc.assert(
     fc.property(fc.array(anyDay, { maxLength: 80 }), (some) => {
       const days = [...new Set(some)].toSorted();

@@ -74,10 +74,12 @@ test('an upload whose process is killed leaves rows that sending it again comple
     const { ingestRecords } = await import('./subgraphs/attribution/intake/files/ingest-records.ts');
     const { ReadingRoom } = await import('./subgraphs/attribution/intake/files/reading-room.ts');
     const room = new ReadingRoom({ folder: ${JSON.stringify(join(folder, 'uploads'))} });
+    const logger = pino({ level: 'silent' });
     await ingestRecords(await room.inPlace('account', ${JSON.stringify(file)}, ${content.length}), {
-      room, clickhouse: connectClickHouse({ url: process.env.STORE, database: 'liftgraph', logger: pino({ level: 'silent' }) }),
+      room, clickhouse: connectClickHouse({ url: process.env.STORE, database: 'liftgraph', logger }),
       source: ${JSON.stringify(SOURCE)}, uploadId: 'upload', mediaType: 'text/csv',
-      now: new Date(Date.UTC(2025, 11, 1)), onProgress: ({ bytes }) => bytes > 40_000_000 && process.stdout.write('stored'),
+      now: new Date(Date.UTC(2025, 11, 1)),
+      onProgress: ({ bytes }) => bytes > 40_000_000 && process.stdout.write('stored'),
     });`;
   const root = fileURLToPath(new URL('../../../../..', import.meta.url));
   const child = spawn(

@@ -104,7 +104,7 @@ test('rules name random rows as the plain reference does', async () => {
   }
 });
 
-test('spend knows channel and campaign, steps of paths know their name: rules that ask for more pass them by', async () => {
+test('spend knows channel and campaign, steps of paths their name: rules that ask for more pass them by', async () => {
   const rules: ChannelRule[] = [
     { match: { channel: 'fb', source: 'facebook' }, channel: 'wrong' },
     { match: { channel: 'FB', campaignRegex: 'brand' }, channel: 'meta_brand' },

@@ -118,17 +118,32 @@ const READ_FROM = [
   [
     'csv',
     'text/csv',
-    'user_id,timestamp,source,medium,page_referrer,gclid,fbclid\n1,2026-01-01T00:00:00Z,google,cpc,,,\n2,2026-01-02T00:00:00Z,,,https://www.Bing.com/search?q=a,,\n3,2026-01-03T00:00:00Z,,,https://l.facebook.com/,,IwAR0x\n4,2026-01-03T00:00:00Z,,,,Cj0KCQ,IwAR0x\n5,2026-01-03T00:00:00Z,,,,,\n',
+    'user_id,timestamp,source,medium,page_referrer,gclid,fbclid\n' +
+      '1,2026-01-01T00:00:00Z,google,cpc,,,\n' +
+      '2,2026-01-02T00:00:00Z,,,https://www.Bing.com/search?q=a,,\n' +
+      '3,2026-01-03T00:00:00Z,,,https://l.facebook.com/,,IwAR0x\n' +
+      '4,2026-01-03T00:00:00Z,,,,Cj0KCQ,IwAR0x\n' +
+      '5,2026-01-03T00:00:00Z,,,,,\n',
   ],
   [
     'ndjson',
     'application/x-ndjson',
-    '{"user_id":1,"timestamp":"2026-01-01T00:00:00Z","source":"google","medium":"cpc"}\n{"user_id":2,"timestamp":"2026-01-02T00:00:00Z","referrer":"https://www.Bing.com/search?q=a"}\n{"user_id":3,"timestamp":"2026-01-03T00:00:00Z","click_id":"FBCLID"}\n{"user_id":4,"timestamp":"2026-01-03T00:00:00Z","click_id":"gclid"}\n{"user_id":5,"timestamp":"2026-01-03T00:00:00Z","click_id":"Cj0KCQ"}\n',
+    '{"user_id":1,"timestamp":"2026-01-01T00:00:00Z","source":"google","medium":"cpc"}\n' +
+      '{"user_id":2,"timestamp":"2026-01-02T00:00:00Z","referrer":"https://www.Bing.com/search?q=a"}\n' +
+      '{"user_id":3,"timestamp":"2026-01-03T00:00:00Z","click_id":"FBCLID"}\n' +
+      '{"user_id":4,"timestamp":"2026-01-03T00:00:00Z","click_id":"gclid"}\n' +
+      '{"user_id":5,"timestamp":"2026-01-03T00:00:00Z","click_id":"Cj0KCQ"}\n',
   ],
   [
     'events',
     'text/csv',
-    'user_id,timestamp,utm_source,utm_medium,referrer_url,fbclid,gclid,conversion,revenue\n1,2026-01-01T00:00:00Z,google,cpc,,,,0,\n2,2026-01-02T00:00:00Z,,,bing.com,,,0,\n3,2026-01-03T00:00:00Z,,,,IwAR0x,,0,\n4,2026-01-03T00:00:00Z,,,,,Cj0KCQ,0,\n5,2026-01-03T00:00:00Z,,,,,,0,\n6,2026-01-04T00:00:00Z,,,,,,1,20\n',
+    'user_id,timestamp,utm_source,utm_medium,referrer_url,fbclid,gclid,conversion,revenue\n' +
+      '1,2026-01-01T00:00:00Z,google,cpc,,,,0,\n' +
+      '2,2026-01-02T00:00:00Z,,,bing.com,,,0,\n' +
+      '3,2026-01-03T00:00:00Z,,,,IwAR0x,,0,\n' +
+      '4,2026-01-03T00:00:00Z,,,,,Cj0KCQ,0,\n' +
+      '5,2026-01-03T00:00:00Z,,,,,,0,\n' +
+      '6,2026-01-04T00:00:00Z,,,,,,1,20\n',
   ],
 ] as const;
 
@@ -146,11 +161,16 @@ test.each(READ_FROM)('files without a channel are read as %s', async (source, me
   expect(await sourceEvidence(store.clickhouse, keyOf(source))).toEqual(evidence);
 });
 
-test('an empty cell of the channel will do where something else tells it; what cannot be told apart is the column’s fault', async () => {
+test('an empty channel will do where something else tells it; what cannot be told is the column’s fault', async () => {
   const report = await upload(
     store.clickhouse,
     'mixed',
-    'user_id,timestamp,channel,source,click_id\n1,2026-01-01T00:00:00Z,email,,\n2,2026-01-01T00:00:00Z,,tiktok,\n3,2026-01-01T00:00:00Z,,,\n4,2026-01-01T00:00:00Z,,,some-id\n5,2026-01-01T00:00:00Z,direct,,some-id\n',
+    'user_id,timestamp,channel,source,click_id\n' +
+      '1,2026-01-01T00:00:00Z,email,,\n' +
+      '2,2026-01-01T00:00:00Z,,tiktok,\n' +
+      '3,2026-01-01T00:00:00Z,,,\n' +
+      '4,2026-01-01T00:00:00Z,,,some-id\n' +
+      '5,2026-01-01T00:00:00Z,direct,,some-id\n',
   );
   expect(report).toMatchObject({
     rowsAccepted: 3,
@@ -166,7 +186,10 @@ test('analyses count touches without a channel by their default', async () => {
   await upload(
     store.clickhouse,
     'analysed',
-    'user_id,timestamp,source,medium\nu1,2026-01-01T00:00:00Z,google,cpc\nu1,2026-01-02T00:00:00Z,newsletter,email\nu2,2026-01-02T00:00:00Z,bing,organic\n',
+    'user_id,timestamp,source,medium\n' +
+      'u1,2026-01-01T00:00:00Z,google,cpc\n' +
+      'u1,2026-01-02T00:00:00Z,newsletter,email\n' +
+      'u2,2026-01-02T00:00:00Z,bing,organic\n',
   );
   await upload(store.clickhouse, 'analysed', 'order_id,user_id,timestamp,revenue\no1,u1,2026-01-03T00:00:00Z,50\n');
   const source = await withoutGaps(store.clickhouse, keyOf('analysed'));

@@ -115,7 +115,7 @@ test('of aggregated paths, dated and undated; they count for nothing beside touc
   );
 }, 120_000);
 
-test('days and events that nobody asks for are not read, however many there are; sums of any size are read', async () => {
+test('days and events that nobody asks for are not read, however many; sums of any size are', async () => {
   const key = { accountId: 'account', dataSourceId: `names-${(sources += 1)}` };
   await storeRows(
     store.clickhouse,

@@ -42,7 +42,8 @@ function files(
       medium: pick(['cpc', 'email'], place >> 2),
       campaign: pick(CAMPAIGNS, place * 3 + (place >> 4)),
     };
-    return `u${(place * 13) % 90},${timeOf(place)},${name(row)},${row.campaign},${row.source},${row.medium},${place % 3}`;
+    const { campaign, source, medium } = row;
+    return `u${(place * 13) % 90},${timeOf(place)},${name(row)},${campaign},${source},${medium},${place % 3}`;
   });
   const orders = Array.from({ length: 60 }, (_, place) => {
     const row = {
@@ -51,7 +52,8 @@ function files(
       medium: '',
       campaign: pick(CAMPAIGNS, place),
     };
-    return `o${place},u${(place * 7) % 90},${timeOf(place * 8 + 0.5)},${10 + place},${row.channel === '' ? '' : name(row)},${row.campaign}`;
+    const shown = row.channel === '' ? '' : name(row);
+    return `o${place},u${(place * 7) % 90},${timeOf(place * 8 + 0.5)},${10 + place},${shown},${row.campaign}`;
   });
   const spend = Array.from({ length: 120 }, (_, place) => {
     // A campaign of its own for each raw name: rows that are renamed by hand must not become one.
@@ -153,7 +155,7 @@ describe.each(['journeys', 'paths'] as const)('%s', (kind) => {
     expect((await inputsOf(`${kind}-raw`)).channels).toEqual(RAW.toSorted());
   });
 
-  test('rows keep their natural keys: the same file again changes nothing, and without rules all is as it was', async () => {
+  test('rows keep their natural keys: the same file changes nothing, and without rules all is as it was', async () => {
     const before = await inputsOf(`${kind}-raw`);
     const key = { accountId: 'account', dataSourceId: `${kind}-raw` };
     const evidence = await sourceEvidence(store.clickhouse, key);

@@ -11,7 +11,11 @@ afterAll(() => store.close());
 
 const key = (dataSourceId: string) => ({ accountId: 'account', dataSourceId });
 const TOUCHES =
-  'user_id,timestamp,channel,campaign,cost\nu,2025-01-01T10:00:00Z,ads,x,1.5\nu,2025-01-02T10:00:00Z,ads,x,2\nv,2025-01-02T11:00:00Z,mail,,0.25\nv,2025-01-09T11:00:00Z,mail,,9\n';
+  'user_id,timestamp,channel,campaign,cost\n' +
+  'u,2025-01-01T10:00:00Z,ads,x,1.5\n' +
+  'u,2025-01-02T10:00:00Z,ads,x,2\n' +
+  'v,2025-01-02T11:00:00Z,mail,,0.25\n' +
+  'v,2025-01-09T11:00:00Z,mail,,9\n';
 const query = (source: string) => ({
   ...key(source),
   dateRange: ['2025-01-01', '2025-01-02'] as const,
@@ -47,7 +51,7 @@ test(
   },
 );
 
-test('without stated spend touches keep their own cost; on the way a row that came twice counts twice, alone once', async () => {
+test('without spend touches keep their cost; on the way a row that came twice counts twice, alone once', async () => {
   await upload(store.clickhouse, 'own', TOUCHES);
   await store.clickhouse.command('SYSTEM STOP MERGES touchpoints');
   await upload(store.clickhouse, 'own', 'user_id,timestamp,channel,campaign,cost\nu,2025-01-01T10:00:00Z,ads,x,1.5\n');
@@ -81,7 +85,7 @@ test('paths count by their last step; undated ones always, dated ones in the ran
   ]);
 });
 
-test('a day has one digest whatever the order and number of uploads, and another when anything in it changes', async () => {
+test('a day has one digest whatever the order and number of uploads, another when anything in it changes', async () => {
   const [header, ...lines] = TOUCHES.trimEnd().split('\n');
   await upload(store.clickhouse, 'one', TOUCHES);
   for (const line of lines.toReversed()) await upload(store.clickhouse, 'two', `${header}\n${line}\n`);

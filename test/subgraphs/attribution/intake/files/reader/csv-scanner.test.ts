@@ -43,7 +43,7 @@ const cell = fc.oneof(
   fc.constantFrom('plain', '1.5'),
 );
 
-test('whatever stands in the cells, and wherever the stream is cut, each row arrives once with its own line', async () => {
+test('whatever stands in cells, and wherever the stream is cut, each row arrives once with its own line', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(cell, cell, fc.constantFrom('end', 'x')), { minLength: 1, maxLength: 40 }),
@@ -108,7 +108,7 @@ test.each([false, true])(
   },
 );
 
-test('however many lines leave a quote open, each costs itself alone, and closed ones behind them are read', async () => {
+test('however many lines leave a quote open, each costs itself alone, and closed ones behind are read', async () => {
   const found = await readAll(`a,b\n${'x,"y\n'.repeat(100_000)}${'e,f\n'.repeat(300_000)}"g\nh",i\n`);
   // Quotes come in pairs of lines that close each other only where the next line happens to begin one.
   expect(found.unreadable.length + found.rows.length).toBeGreaterThan(300_000);
