@@ -210,14 +210,16 @@ function copyAssets() {
 }
 
 async function schema() {
-  const codes = [];
+  // The later ones print what the first has checked.
   for (const program of [
     'processes/print-schema.ts',
     'rest-adapter/write-openapi.ts',
     'schema/client/print-rest-api.ts',
-  ])
-    codes.push(await runNode(typescript(program)));
-  return codes.find((code) => code !== 0) ?? 0;
+  ]) {
+    const code = await runNode(typescript(program));
+    if (code !== 0) return code;
+  }
+  return 0;
 }
 
 async function bench([name, ...args]) {

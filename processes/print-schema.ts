@@ -5,11 +5,14 @@ import { composeSupergraph } from '../gateway/supergraph.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { EVENT_TYPES, messageSchema } from '../schema/event-catalogue.ts';
 import type { BackingServices } from './backing-services.ts';
+import { CONTRACT } from '../rest-adapter/contract.ts';
 import { buildSubgraphs } from './subgraph-set.ts';
+import { unservedRows } from './unserved-rows.ts';
 
 /**
  * What is printed below `schema/`, by file name: every subgraph, what composition makes of them, and the events that
  * leave the house.
+ * @throws Error where a row of the contract has no resolver, or no operation of REST
  */
 export async function printSchema(): Promise<ReadonlyMap<string, string>> {
   // Types and fields are all that is asked for; nothing is resolved, so the services stay empty.
@@ -23,7 +26,10 @@ export async function printSchema(): Promise<ReadonlyMap<string, string>> {
   });
   const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
   const placed = subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }));
-  files.set('supergraph.graphql', `${composeSupergraph(placed).trimEnd()}\n`);
+  const supergraph = composeSupergraph(placed);
+  const unserved = unservedRows(NOUNS, supergraph, CONTRACT);
+  if (unserved.length > 0) throw new Error(`the contract promises what is not served:\n  ${unserved.join('\n  ')}`);
+  files.set('supergraph.graphql', `${supergraph.trimEnd()}\n`);
   const fragments = Object.entries(FRAGMENTS).map(([name, record]) => `${fragmentOf(name, record)}\n`);
   files.set('operations/records.graphql', `# Made from schema/contract by npm run schema.\n${fragments.join('')}`);
   for (const noun of NOUNS) files.set(`operations/${noun.many}.graphql`, documentsOf(noun));

@@ -1,0 +1,27 @@
+import { buildSchema } from 'graphql';
+import type { Noun } from '../schema/contract/noun.ts';
+import type { Operation } from '../rest-adapter/operation.ts';
+
+/**
+ * Rows of the contract that a door lacks, each with what to do about it. A noun that stands in the contract alone would
+ * lose silently what is printed of it.
+ */
+export function unservedRows(
+  nouns: readonly Noun[],
+  apiSchema: string,
+  operations: readonly Pick<Operation, 'method' | 'path'>[],
+): readonly string[] {
+  const schema = buildSchema(apiSchema, { assumeValidSDL: true });
+  const fields = { ...schema.getQueryType()?.getFields(), ...schema.getMutationType()?.getFields() };
+  const served = new Set(operations.map(({ method, path }) => `${method} ${path}`));
+  return nouns.flatMap(({ many, operations: rows }) =>
+    Object.entries(rows).flatMap(([name, { method, path, field = name }]) => [
+      ...(field in fields
+        ? []
+        : [`${many}: no resolver serves ${field}. Register it in the subgraph.ts of its owner.`]),
+      ...(served.has(`${method} ${path}`)
+        ? []
+        : [`${many}: REST has no ${method} ${path}. Name the noun in rest-adapter/operations.`]),
+    ]),
+  );
+}
