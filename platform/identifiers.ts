@@ -1,23 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { IdPrefix } from '../schema/id-prefixes.ts';
 import { ProblemError } from '../schema/problems.ts';
 import { SANDBOX_SOURCES } from '../schema/sandbox-sources.ts';
-
-/** Prefix of every public identifier; the part behind it is the object's UUID in 22 base62 characters. */
-export type IdPrefix =
-  | 'attr'
-  | 'ds'
-  | 'sync'
-  | 'agent'
-  | 'key'
-  | 'kp'
-  | 'ws'
-  | 'aud'
-  | 'evt'
-  | 'dlv'
-  | 'req'
-  | 'upload'
-  | 'exp';
 
 /** A UUID in its canonical text form. Branded, so that a public id is never passed where a UUID is meant. */
 export type Uuid = string & { readonly __brand: 'Uuid' };

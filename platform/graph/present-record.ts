@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { saidOf } from '../../schema/contract/terms.ts';
-import { publicId, type IdPrefix, type Uuid } from '../identifiers.ts';
+import type { IdPrefix } from '../../schema/id-prefixes.ts';
+import { publicId, type Uuid } from '../identifiers.ts';
 
 /** Entities may keep their lists from being changed. */
 type Kept<Value> = Value extends readonly (infer Element)[] ? readonly Element[] : Value;

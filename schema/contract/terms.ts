@@ -1,23 +1,8 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../value-lists.ts';
+import type { IdPrefix } from '../id-prefixes.ts';
 import { dateRange } from './date-range.ts';
 import { momentInRest } from './moment-in-rest.ts';
-
-/** Prefix of a public id, as `platform/identifiers.ts` knows them. */
-export type Prefix =
-  | 'attr'
-  | 'ds'
-  | 'sync'
-  | 'agent'
-  | 'key'
-  | 'kp'
-  | 'ws'
-  | 'aud'
-  | 'evt'
-  | 'dlv'
-  | 'req'
-  | 'upload'
-  | 'exp';
 
 declare module 'zod' {
   /** What zod does not say of a member; no word of it reaches a document. */
@@ -27,7 +12,7 @@ declare module 'zod' {
     /** GraphQL's scalar, where the type does not say it. */
     scalar?: 'ID' | 'String' | 'Float' | 'Cents' | 'JSON' | 'URL';
     /** Kind of the id that stands here. */
-    prefix?: Prefix;
+    prefix?: IdPrefix;
     /** What REST calls the member, where that is not its name in snake_case. */
     rest?: string;
     /** The member behind which REST shows it, where that is not the one before it. */
@@ -99,12 +84,12 @@ export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
 
 /** Where the trust envelope stands in a body, if that is not its end. */
 export const trustHere = z.unknown().meta({ onlyInRest: true });
-export const id = (prefix: Prefix) => z.string().meta({ scalar: 'ID', prefix });
+export const id = (prefix: IdPrefix) => z.string().meta({ scalar: 'ID', prefix });
 /** An id in a path, of whatever form. */
 export const idInPath = (said: { readonly description: string; readonly graph: string; readonly rest?: string }) =>
   z.string().meta({ scalar: 'ID', ...said });
 /** An id that a caller names; in the graph, what cannot be one names nothing. */
-export const namedId = (prefix: Prefix) => inRest(z.string().min(1).max(128), id(prefix));
+export const namedId = (prefix: IdPrefix) => inRest(z.string().min(1).max(128), id(prefix));
 export const money = z.number().meta({ digits: 2 });
 /** Minor units, exact beyond 32 bits. */
 export const cents = z.int().meta({ scalar: 'Cents' });

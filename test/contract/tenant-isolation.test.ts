@@ -3,7 +3,8 @@ import { ACTIONS, type Action } from '../../schema/actions.ts';
 import { findUnprotectedTables } from '../../platform/postgres/tenant-tables.ts';
 import type { Caller as Outgoing } from '../../platform/outgoing/caller.ts';
 import type { Principal } from '../../schema/principal.ts';
-import { newRequestId, uuidFromPublicId, type IdPrefix } from '../../platform/identifiers.ts';
+import type { IdPrefix } from '../../schema/id-prefixes.ts';
+import { newRequestId, uuidFromPublicId } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';
 import { Caller, TEST_SECRET } from '../house.ts';
 import {

@@ -1,6 +1,7 @@
 import type { EntityName, SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../schema/problems.ts';
-import { publicId, type IdPrefix, type Uuid } from '../../../platform/identifiers.ts';
+import type { IdPrefix } from '../../../schema/id-prefixes.ts';
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Run } from './run.ts';
 
 /** Where the runs of a kind are kept, and how they are called. */
