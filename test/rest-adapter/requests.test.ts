@@ -139,7 +139,8 @@ describe('validation and what is asked of the graph', () => {
   test('filters, pages and sections of the list', async () => {
     const response = await door.call(
       'GET',
-      '/v1/attribution?page=2&per_page=20&status=completed&model=prav&data_source_id=ds_1&created_after=2026-01-01T00:00:00%2B01:00&include=comparison,diagnostics&include=time_series',
+      '/v1/attribution?page=2&per_page=20&status=completed&model=prav&data_source_id=ds_1' +
+        '&created_after=2026-01-01T00:00:00%2B01:00&include=comparison,diagnostics&include=time_series',
     );
     expect(door.client.calls).toMatchObject([
       {
