@@ -125,8 +125,8 @@ describe('shape', () => {
 
   test('numbers that are none become null, moments RFC 3339 in UTC, whatever the scalar gave', () => {
     const query =
-      '{ attribution(id: 1) { revenue confidence createdAt completedAt dateRange deltaRCents channelImpact { ' +
-      'spend } } }';
+      '{ attribution(id: 1) { revenue confidence createdAt completedAt dateRange deltaRCents ' +
+      'channelImpact { spend } } }';
     const data = {
       revenue: Number.NaN,
       confidence: Number.NEGATIVE_INFINITY,
