@@ -166,7 +166,7 @@ class HttpClickHouse implements ClickHouse {
     );
     const done = new Set((await result.json<{ digest: string }>()).map(({ digest }) => digest));
     const missing = statements
-      .map((statement) => ({ statement, digest: createHash('sha256').update(statement).digest('hex') }))
+      .map((statement) => ({ statement, digest: digestOf(statement) }))
       .filter(({ digest }) => !done.has(digest));
     const ran: string[] = [];
     try {
@@ -261,4 +261,9 @@ async function* read(stream: Readable): AsyncGenerator<Uint8Array> {
 
 async function drain(stream: Readable): Promise<void> {
   for await (const piece of stream) void piece;
+}
+
+/** Of what a statement says, however its lines are broken. */
+function digestOf(statement: string): string {
+  return createHash('sha256').update(statement.replaceAll(/\s+/g, ' ').trim()).digest('hex');
 }

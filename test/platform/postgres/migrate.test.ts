@@ -103,6 +103,23 @@ describe('migrate', () => {
     );
   });
 
+  test('the layout of a statement may change, also of one that was applied before layouts were ignored', async () => {
+    const recorded = async () => (await owner.query(`select digest from stock.applied_migrations order by name`)).rows;
+    await migrate({ ownerUrl: database.ownerUrl, owners: [stock] });
+    const digests = await recorded();
+    const laidOut: MigrationOwner = {
+      ...stock,
+      migrations: stock.migrations.map((each) => ({
+        ...each,
+        up: each.up.map((text) => text.replace(' ', '\n     ')),
+      })),
+    };
+    expect(await migrate({ ownerUrl: database.ownerUrl, owners: [laidOut] })).toEqual([]);
+    await owner.query(`update stock.applied_migrations set digest = md5(name)`);
+    expect(await migrate({ ownerUrl: database.ownerUrl, owners: [laidOut] })).toEqual([]);
+    expect(await recorded()).toEqual(digests);
+  });
+
   test('the application may read and write rows, unless a migration revoked it, and not change tables', async () => {
     await migrate({ ownerUrl: database.ownerUrl, owners: [stock] });
     await application.query(`insert into stock.items (name) values ('a')`);
