@@ -42,7 +42,7 @@ export interface ProblemDetail {
 }
 
 /** Nobody reads more; a list of 100,000 unfit entries would be answered with fifty times its own size. */
-const MOST_DETAILS = 50;
+export const MOST_DETAILS = 50;
 
 export interface ProblemOptions {
   readonly code?: string;

@@ -1,9 +1,10 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { faultCode, faultMessage } from '../../schema/fault-message.ts';
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
 import type { Step } from '../call.ts';
 import { headerName } from '../header-name.ts';
-import type { Json } from '../operation.ts';
+import type { Json, Operation } from '../operation.ts';
+import { unknownMembers } from '../unknown-members.ts';
 
 /** Checks path, query, headers and body against the row's schemas and lists everything that does not fit. */
 export const validateRequest: Step = {
@@ -20,15 +21,22 @@ export const validateRequest: Step = {
       (path) => `path:${path.join('.')}`,
     );
     const given = queryOf(http.querystring);
-    const query = parse(operation.querySchema, given, (path) => `query:${String(path[0] ?? '')}`);
+    const query = parse(operation.querySchema, given, nameOfParameter);
     // The body of an upload is a stream; its step checks it on the way through.
     const body = parse(operation.kind === 'upload' ? undefined : operation.bodySchema, call.body, jsonPointer);
-    const errors = [...path.errors, ...unstorable(given), ...toldOfRepetition(query.errors, given), ...body.errors];
+    const strangers = isLenient(operation) ? [] : unknownIn(operation, given, call.body);
+    const errors = [
+      ...strangers,
+      ...path.errors,
+      ...unstorable(given),
+      ...toldOfRepetition(query.errors, given),
+      ...body.errors,
+    ];
     if (errors.length > 0)
       throw problem(
         'validation_error',
         errors,
-        errors.length === body.errors.length ? operation.badBodyStatus : undefined,
+        errors.length === strangers.length + body.errors.length ? operation.badBodyStatus : undefined,
       );
     call.request = {
       path: (path.value ?? {}) as Json,
@@ -39,6 +47,22 @@ export const validateRequest: Step = {
     await next();
   },
 };
+
+/** Parameters that are not known are ignored (RFC 6749 §3.1, §3.2). */
+function isLenient({ path }: Operation): boolean {
+  return path.startsWith('/oauth/');
+}
+
+const NO_PARAMETERS = z.object({});
+
+function unknownIn(operation: Operation, query: Json, body: unknown): readonly ProblemDetail[] {
+  return [
+    ...unknownMembers(operation.querySchema ?? NO_PARAMETERS, query, 'unknown_parameter', nameOfParameter),
+    ...(operation.kind === 'upload' ? [] : unknownMembers(operation.bodySchema, body, 'unknown_member', jsonPointer)),
+  ];
+}
+
+const nameOfParameter: NamePath = (path) => `query:${String(path[0] ?? '')}`;
 
 type NamePath = (path: readonly PropertyKey[]) => string;
 
@@ -62,12 +86,8 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 
 function details(issue: z.core.$ZodIssue, name: NamePath): ProblemDetail[] {
   const param = name(issue.path);
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      param: name([...issue.path, key]),
-      code: 'unknown_member',
-      message: 'is not a member that is known here',
-    }));
+  // Told with all others, and with what may be meant.
+  if (issue.code === 'unrecognized_keys') return [];
   // Zod reports a missing member as one of the wrong type or value.
   if (issue.input === undefined && issue.code !== 'custom')
     return [{ param, code: 'required', message: 'is required' }];

@@ -106,10 +106,22 @@ describe.each(LISTS.map((operation) => [operation.id, operation] as const))('lis
     });
   });
 
-  test('keeps its other parameters in its links', async () => {
-    const answer = await caller.get(`${pathOf(operation)}?per_page=1&extra=%26%3D%3E`);
-    expect(links(answer)['last']!.searchParams.get('extra')).toBe('&=>');
+  test('refuses a parameter that it does not know, with the one that may be meant', async () => {
+    const answer = await caller.get(`${pathOf(operation)}?per_pge=1`);
+    expect(answer.status).toBe(422);
+    expect(answer.body['error']).toMatchObject({
+      type: 'validation_error',
+      code: 'unknown_parameter',
+      param: 'query:per_pge',
+      message: 'per_pge: is not known here; did you mean per_page?',
+    });
   });
+});
+
+test('a list keeps its other parameters in its links', async () => {
+  const listed = LISTS.find(({ id }) => id === 'listAttributions')!;
+  const answer = await caller.get(`${pathOf(listed)}?per_page=1&created_after=2026-01-01T00%3A00%3A00%2B01%3A00`);
+  expect(links(answer)['last']!.searchParams.get('created_after')).toBe('2026-01-01T00:00:00+01:00');
 });
 
 describe('a filter that names nothing', () => {
