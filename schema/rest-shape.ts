@@ -13,8 +13,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { DIGITS } from './contract/contract.ts';
-import { roundHalfUp } from './rounding.ts';
+import { figureShaper } from './shown-figures.ts';
 import { snakeCase } from './snake-case.ts';
 
 export { snakeCase };
@@ -23,9 +22,6 @@ export { snakeCase };
 export type Json = Record<string, unknown>;
 
 type Shaper = (value: unknown) => unknown;
-
-/** Decimals of a fraction that says nothing of them. */
-const RATIO_DIGITS = 4;
 
 /**
  * Turns GraphQL data into REST: snake_case members, lower-case enums, RFC 3339 timestamps, rounding at this edge only.
@@ -138,13 +134,9 @@ export class RestShape {
 }
 
 function scalarShaper(scalar: string, parent: string, field: string): Shaper {
-  const own = DIGITS.get(`${parent}.${field}`);
+  const figure = figureShaper(scalar, `${parent}.${field}`);
+  if (figure !== null) return figure;
   switch (scalar) {
-    case 'Float':
-      return (value) => roundHalfUp(Number(value), own ?? RATIO_DIGITS);
-    case 'JSON':
-      // A map of figures; any other JSON passes as it is.
-      return own === undefined ? (value) => value : (value) => roundAll(value, own);
     case 'DateTime':
       return (value) => new Date(value as string | Date).toISOString();
     case 'Date':
@@ -152,11 +144,4 @@ function scalarShaper(scalar: string, parent: string, field: string): Shaper {
     default:
       return (value) => value;
   }
-}
-
-function roundAll(value: unknown, digits: number): unknown {
-  if (typeof value === 'number') return roundHalfUp(value, digits);
-  if (Array.isArray(value)) return value.map((item) => roundAll(item, digits));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roundAll(item, digits)]));
 }
