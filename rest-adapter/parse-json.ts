@@ -1,18 +1,21 @@
-import { jsonMembers } from '../platform/json-members.ts';
+import { jsonExtent } from '../platform/json-extent.ts';
 import { ProblemError } from '../schema/problems.ts';
 
 /** Deeper nesting than any body of the contract has by far. */
 const MAX_DEPTH = 64;
-const MAX_MEMBERS = 20_000;
+const MAX_VALUES = 20_000;
 
 /**
  * Parses a JSON body strictly (I-JSON, RFC 7493): UTF-8, no duplicate member names, no lone surrogates, no NUL
  * characters (PostgreSQL cannot store them), bounded nesting.
- * @param maxMembers of all objects together
+ * @param maxValues members and elements of all objects and arrays together
  * @throws ProblemError `invalid_request` that says what is wrong.
  */
-export function parseJson(bytes: Uint8Array, maxMembers: number = MAX_MEMBERS): unknown {
-  if (jsonMembers(bytes) > maxMembers) throw malformed(`its objects have more than ${maxMembers} members`);
+export function parseJson(bytes: Uint8Array, maxValues: number = MAX_VALUES): unknown {
+  // Before it is parsed, which is what they cost.
+  const { values, depth } = jsonExtent(bytes);
+  if (values > maxValues) throw malformed(`it holds more than ${maxValues} values`);
+  if (depth > MAX_DEPTH) throw malformed(`it is nested deeper than ${MAX_DEPTH} levels`);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -31,7 +34,7 @@ export function parseJson(bytes: Uint8Array, maxMembers: number = MAX_MEMBERS): 
 }
 
 /**
- * Walks the text once: depth by brackets, member names by the object that they stand in, strings by their characters.
+ * Walks the text once: member names by the object that they stand in, strings by their characters.
  */
 function scan(text: string): void {
   const open: (Set<string> | null)[] = [];
@@ -65,7 +68,6 @@ function scan(text: string): void {
       }
       default:
     }
-    if (open.length > MAX_DEPTH) throw malformed(`it is nested deeper than ${MAX_DEPTH} levels`);
   }
 }
 

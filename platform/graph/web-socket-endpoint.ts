@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { handleProtocols, type Server } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ProblemError } from '../../schema/problems.ts';
-import { jsonMembers } from '../json-members.ts';
+import { jsonExtent } from '../json-extent.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
@@ -46,7 +46,7 @@ const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 const MESSAGES = { burst: 500, perSecond: 50 };
 const BYTES = { burst: 2 * 1024 * 1024, perSecond: 64 * 1024 };
 /** Of one message; and before the socket is let in, when a key is all that there is to say. */
-const MAX_MEMBERS = 10_000;
+const MAX_VALUES = 10_000;
 const MAX_UNADMITTED_BYTES = 8 * 1024;
 /** How the first answer of the protocol begins. */
 const ACKNOWLEDGED = '{"type":"connection_ack"';
@@ -97,7 +97,7 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
             if (socket.readyState !== socket.OPEN) return;
             if (!messages.take(1, nowMs) || !bytes.take(data.length, nowMs))
               return socket.close(TOO_MANY_REQUESTS, 'Too many messages');
-            if ((!isAdmitted && data.length > MAX_UNADMITTED_BYTES) || jsonMembers(data) > MAX_MEMBERS)
+            if ((!isAdmitted && data.length > MAX_UNADMITTED_BYTES) || jsonExtent(data).values > MAX_VALUES)
               return socket.close(BAD_MESSAGE, 'Message too large');
             handle(String(data)).catch((error: unknown) => closeAfter(error));
           }),

@@ -15,7 +15,7 @@ import { whileAdmitted } from '../while-admitted.ts';
 import { jsonPointer, parse, problem } from './validate-request.ts';
 
 /** Of a thousand rows. */
-const MAX_ROW_MEMBERS = 100_000;
+const MAX_ROW_VALUES = 100_000;
 
 /** Reads rows that are sent as JSON; files stay in the request as streams. */
 export const readRows: Step = {
@@ -36,7 +36,7 @@ export const readRows: Step = {
         totalTimeoutMs: idleTimeoutMs,
       });
       call.bodyBytes = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);
-      call.body = parseJson(call.bodyBytes, MAX_ROW_MEMBERS);
+      call.body = parseJson(call.bodyBytes, MAX_ROW_VALUES);
     }
     await next();
   },

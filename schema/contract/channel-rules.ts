@@ -1,10 +1,17 @@
 import { z } from 'zod';
+import { regexCost } from '../regex-cost.ts';
 import { noun } from './noun.ts';
 import { channelName, idInPath } from './terms.ts';
 
 export const MAX_CHANNEL_RULES = 200;
 /** Of everything that rules say, as UTF-8: they travel with every statement that reads rows. */
 const MAX_RULES_BYTES = 64 * 1024;
+
+/**
+ * Of the regular expressions of a source, by {@link regexCost}. The engine compiles them for every statement, and
+ * meanwhile others wait: these take it a tenth of a second.
+ */
+const MAX_REGEX_COST = 15_000;
 
 /** What stands in a row; compared whole, whatever its case. */
 const text = z.string().min(1).max(512);
@@ -73,7 +80,18 @@ const rules = z
     message: `must have at most ${MAX_RULES_BYTES} bytes of text in all`,
     params: { code: 'too_big' },
   })
+  .refine((given) => regexCostOf(given) <= MAX_REGEX_COST, {
+    message:
+      `must not have regular expressions of more than ${MAX_REGEX_COST} instructions in all: counted repetitions ` +
+      'multiply, and classes of Unicode such as \\pL have hundreds',
+    params: { code: 'costly_regex' },
+  })
   .meta({ description: 'The first that matches counts', graph: 'The first that matches counts.' });
+
+function regexCostOf(given: readonly { readonly match: { readonly campaignRegex?: string | undefined } }[]): number {
+  const patterns = new Set(given.flatMap(({ match }) => match.campaignRegex ?? []));
+  return [...patterns].reduce((sum, pattern) => sum + regexCost(pattern), 0);
+}
 
 function bytesOf(given: readonly { readonly match: object; readonly channel: string }[]): number {
   const texts = given.flatMap(({ match, channel }) => [...(Object.values(match) as unknown[]), channel]);
@@ -137,7 +155,7 @@ export const channelRules = noun({
         'more pass them by.',
       graph:
         'Sets the channel rules of a source, in place of all that it has; they act when rows are read. Errors: ' +
-        'VALIDATION_ERROR (also empty_match, invalid_regex), RESOURCE_NOT_FOUND, CONFLICT.',
+        'VALIDATION_ERROR (also empty_match, invalid_regex, costly_regex), RESOURCE_NOT_FOUND, CONFLICT.',
       named,
       input: newChannelRules,
       answer: {

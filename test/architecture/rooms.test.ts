@@ -34,7 +34,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
       'schema/',
       'services/',
       'platform/coalescer.ts',
-      'platform/json-members.ts',
+      'platform/json-extent.ts',
       'platform/most-held.ts',
       'gateway/client.ts',
     ],

@@ -216,6 +216,11 @@ describe('channel rules', () => {
       fault('/rules/0/match/campaign_regex', 'too_big'),
     ],
     [
+      'regular expressions that take the engine seconds',
+      Array.from({ length: 3 }, (_, index) => ({ match: { campaign_regex: `(?i)\\pL{10}${index}` }, channel: 'x' })),
+      fault('/rules', 'costly_regex'),
+    ],
+    [
       'a name that no channel may have',
       [{ match: { channel: 'a' }, channel: 'b'.repeat(513) }],
       fault('/rules/0/channel', 'too_big'),
