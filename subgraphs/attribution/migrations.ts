@@ -399,5 +399,32 @@ export const attributionOwner: MigrationOwner = {
                  select count(*) from gone $$`,
       ],
     },
+    {
+      name: '034-connector-credentials',
+      up: [
+        `create table attribution.connector_credentials (
+           data_source_id uuid primary key references attribution.data_sources on delete cascade,
+           account_id uuid not null,
+           environment text not null default ${ENVIRONMENT_DEFAULT} check (environment in ('live', 'sandbox')),
+           sealed bytea not null
+         )`,
+        `comment on column attribution.connector_credentials.sealed is 'AES-256-GCM under a key derived from ` +
+          `KEY_ENCRYPTION_KEY; opens for its source alone'`,
+        ...tenantTable('attribution.connector_credentials'),
+        ...environmentTable('attribution.connector_credentials'),
+        narrowTenant(
+          'attribution.connector_credentials',
+          'exists (select from attribution.data_sources s where s.id = data_source_id)',
+        ),
+        // Whoever deletes a source, its credentials are erased at once.
+        `create function attribution.forget_credentials() returns trigger language plpgsql
+           as $$ begin
+             delete from attribution.connector_credentials where data_source_id = new.id;
+             return null;
+           end $$`,
+        `create trigger forget_credentials after update of deleted_at on attribution.data_sources for each row
+           when (new.deleted_at is not null) execute function attribution.forget_credentials()`,
+      ],
+    },
   ],
 };
