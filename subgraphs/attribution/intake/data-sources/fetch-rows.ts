@@ -1,7 +1,6 @@
 import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import { SourceRefusedError, type FetchingConnector } from '../connectors/connector.ts';
-import type { RecordsBody } from '../connectors/records-body.ts';
 import type { SourceCredentials } from '../connectors/source-credentials.ts';
 import { SourceUnreachableError } from '../connectors/source-unreachable.ts';
 import { DataSource } from './data-source.ts';
@@ -38,27 +37,30 @@ export async function fetchRows(
   // The source was deleted meanwhile.
   if (stored === null) return;
   const credentials = connector.credentials.parse(stored);
-  const retold = (error: unknown): Error =>
-    error instanceof SourceRefusedError ? error : new SourceUnreachableError(connector.title, error, credentials);
-
-  // The connector's failures are told from ours where they come from.
-  async function* failing<T>(rows: () => AsyncIterable<T>): AsyncGenerator<T> {
-    try {
-      yield* rows();
-    } catch (error) {
-      throw retold(error);
-    }
-  }
+  const told = <T>(rows: () => AsyncIterable<T>) => withFailuresTold(rows, connector.title, credentials);
   const setSyncing = (syncingUntil: Date | null) =>
     database.asTenant(tenant, (em) => em.nativeUpdate(DataSource, { id }, { syncingUntil }));
   await setSyncing(new Date(clock().getTime() + SYNCING_LEASE_MS));
   try {
-    for await (const records of failing<RecordsBody>(() => connector.fetch(credentials, since, signal))) {
+    for await (const records of told(() => connector.fetch(credentials, since, signal))) {
       signal.throwIfAborted();
       database.refuseWithoutRoom();
-      await receiveRecords(tenant, id, { ...records, body: failing(() => records.body) });
+      await receiveRecords(tenant, id, { ...records, body: told(() => records.body) });
     }
   } finally {
     await setSyncing(null);
+  }
+}
+
+/** Tells what goes wrong at the origin of the rows from what goes wrong with us, while they are read. */
+async function* withFailuresTold<T>(
+  rows: () => AsyncIterable<T>,
+  title: string,
+  credentials: unknown,
+): AsyncGenerator<T> {
+  try {
+    yield* rows();
+  } catch (error) {
+    throw error instanceof SourceRefusedError ? error : new SourceUnreachableError(title, error, credentials);
   }
 }

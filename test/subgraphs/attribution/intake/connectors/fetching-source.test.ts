@@ -4,8 +4,10 @@ import { Client } from 'pg';
 import { requireUuid } from '../../../../../platform/identifiers.ts';
 import { wholeAccount } from '../../../../../platform/postgres/database.ts';
 import { Connectors, SERVED } from '../../../../../subgraphs/attribution/intake/connectors/registry.ts';
+import { retireSandboxSources } from '../../../../../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { Caller, openHouse, type Answer, type House, type Json } from '../../../../house.ts';
 import { clock } from '../../../../service-clock.ts';
+import { withTestKey } from '../../../../test-key.ts';
 import { openTinyShop, tinyShopConnector, type TinyShop } from './tiny-shop.ts';
 
 const CHECK_TIMEOUT_MS = 400;
@@ -175,6 +177,17 @@ describe('a source whose rows are fetched', () => {
     expect([analysis.status, analysis.body]).toMatchObject([200, { status: 'completed', revenue: 680 }]);
   });
 
+  test('is syncing from the first question on', async () => {
+    const id = await connected();
+    shop.slowMs = 500;
+    const syncId = await request(id);
+    while (shop.asked.length === 0) await sleep(20);
+    expect(await statusOf(id)).toMatchObject({ status: 'syncing' });
+    // It is under way already.
+    expect(await request(id)).toBe(syncId);
+    expect(await synced(id)).toMatchObject({ status: 'connected', records: { touchpoints: 45 } });
+  });
+
   test('a page that breaks off is fetched again with the next attempt, from the same time on', async () => {
     const id = await connected();
     shop.brokenPages = 1;
@@ -207,6 +220,13 @@ describe('a source whose rows are fetched', () => {
     expect(shop.asked).toEqual(['GET /events?page=1']);
     shop.tokens.add(TOKEN);
     expect(await synced(id)).toMatchObject({ status: 'connected', last_error: null });
+  });
+
+  test('a token that is revoked between two pages does so, too', async () => {
+    const id = await connected();
+    shop.isRevokedMidway = true;
+    expect(await synced(id)).toMatchObject({ status: 'error', last_error: { code: 'credentials_rejected' } });
+    expect(shop.asked).toEqual(['GET /events?page=1', 'GET /events?page=2']);
   });
 
   test('its credentials open for no other source', async () => {
@@ -255,6 +275,18 @@ describe('a source whose rows are fetched', () => {
     expect((await noted(caller.delete(`/data-sources/${id}`))).status).toBe(204);
     expect(await sealedOf(id)).toBeUndefined();
     expect((await noted(caller.get(`/data-sources/${id}/status`))).status).toBe(404);
+  });
+
+  test('a source of a test key loses them, too, when it is retired after thirty days', async () => {
+    const test = await withTestKey(house, caller);
+    const body = { type: 'shopify', credentials: { base_url: shop.url, access_token: TOKEN } };
+    const id = String((await noted(test.post('/data-sources/connect', body))).body['data_source_id']);
+    expect(await sealedOf(id)).toBeDefined();
+    await owner.query(`update attribution.data_sources set created_at = now() - interval '31 days' where id = $1`, [
+      requireUuid('ds', id, 'source'),
+    ]);
+    await retireSandboxSources(house.backing.database, house.backing.jobs);
+    expect(await sealedOf(id)).toBeUndefined();
   });
 
   test('a type without a connector is refused over both doors, in words that name the others', async () => {

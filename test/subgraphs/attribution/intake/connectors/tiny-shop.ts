@@ -24,6 +24,8 @@ export interface TinyShop {
   slowMs: number;
   /** How many answers to the second page of events end in the middle of a row. */
   brokenPages: number;
+  /** Whether its owner revokes all tokens while the second page is asked for. */
+  isRevokedMidway: boolean;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ export async function openTinyShop(): Promise<TinyShop> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     shop.asked.push(`${request.method!} ${request.url!}`);
     await sleep(shop.slowMs);
+    if (shop.isRevokedMidway && request.url!.includes('page=2')) shop.tokens.clear();
     if (!shop.tokens.has(String(request.headers.authorization).slice('Bearer '.length))) {
       response.writeHead(401).end();
       return;
@@ -64,6 +67,7 @@ export async function openTinyShop(): Promise<TinyShop> {
     rows: [],
     slowMs: 0,
     brokenPages: 0,
+    isRevokedMidway: false,
     async close() {
       server.closeAllConnections();
       server.close();
