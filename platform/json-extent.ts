@@ -7,8 +7,8 @@ export interface JsonExtent {
 }
 
 /**
- * Counts what a JSON text holds, without parsing it: in one pass, whatever its bytes. Parsing costs most by the value: a
- * mebibyte of empty arrays takes a hundred times one long text.
+ * Counts what a JSON text holds, without parsing it: in one pass, whatever its bytes. Parsing costs most by the value:
+ * a mebibyte of empty arrays takes a hundred times one long text.
  */
 export function jsonExtent(json: Uint8Array): JsonExtent {
   let values = 0;

@@ -8,6 +8,8 @@ import { attributionKind } from '../subgraphs/attribution/analysis/attributions/
 import { refreshAttributions } from '../subgraphs/attribution/analysis/attributions/refresh-attributions.ts';
 import { workOnRuns } from '../subgraphs/attribution/runs/work-on-runs.ts';
 import { resultSigner } from '../subgraphs/attribution/analysis/attributions/sign-result.ts';
+import type { Connectors } from '../subgraphs/attribution/intake/connectors/registry.ts';
+import type { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { PURGE_QUEUE } from '../subgraphs/attribution/intake/data-sources/delete-data-source.ts';
 import { LATE_ROWS_QUEUE } from '../subgraphs/attribution/intake/data-sources/late-rows.ts';
 import {
@@ -20,6 +22,7 @@ import { readRevenue, type RevenueQuery } from '../subgraphs/attribution/intake/
 import type { SourceKey } from '../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import type { BackingServices } from './backing-services.ts';
+import { recordsPort } from './subgraph-set.ts';
 
 export interface JobHandlersOptions {
   readonly backing: BackingServices;
@@ -29,6 +32,9 @@ export interface JobHandlersOptions {
   readonly keys: SigningKeyStore;
   /** The service's address without `/v1`. */
   readonly issuer: string;
+  /** Fetch the rows of sources, with credentials that were sealed when they were connected. */
+  readonly connectors: Connectors;
+  readonly sourceCredentials: SourceCredentials;
   readonly logger: Logger;
   readonly clock: () => Date;
 }
@@ -46,6 +52,8 @@ export async function handleJobs({
   pool,
   keys,
   issuer,
+  connectors,
+  sourceCredentials,
   logger,
   clock,
 }: JobHandlersOptions): Promise<void> {
@@ -75,12 +83,21 @@ export async function handleJobs({
   };
   await jobs.work(LATE_ROWS_QUEUE, { concurrency: BESIDE_EACH_OTHER }, (job) => refreshAttributions(refreshes, job));
 
+  const syncs = {
+    database,
+    jobs,
+    connectors,
+    sourceCredentials,
+    ...recordsPort({ backing, clock }),
+    measureSource: measureSource(clickhouse, clock),
+    clock,
+  };
   const onSyncExhausted = async (sync: SyncJob, error: Error) => {
     logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
-    await failSync(database, sync, clock);
+    await failSync(database, sync, error, clock);
   };
   await jobs.work(SYNC_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onSyncExhausted }, (job) =>
-    throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse, clock), job.data, clock)),
+    throughOutages(job.signal, () => runSync(syncs, job.data, job.signal)),
   );
   await jobs.work(PURGE_QUEUE, { concurrency: BESIDE_EACH_OTHER }, ({ data }) => purgeSource(clickhouse, data));
 }

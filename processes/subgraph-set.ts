@@ -8,6 +8,8 @@ import { findPublicFace } from '../subgraphs/agents/registry/public-face.ts';
 import { agentScores, NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import { regexCheck } from '../subgraphs/attribution/intake/channel-rules/set-channel-rules.ts';
+import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/registry.ts';
+import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/intake/data-sources/records.ts';
 import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
@@ -29,11 +31,13 @@ export interface RecordsPort {
 export interface SubgraphOptions {
   readonly backing: BackingServices;
   readonly keyPepper: Buffer;
-  /** Seals the secrets of webhooks. */
+  /** Seals the secrets of webhooks and the credentials of data sources. */
   readonly keyEncryptionKey: string;
   /** The way out, to addresses that customers name. */
   readonly outgoing: Caller;
   readonly auditPlaces: AuditPlaces;
+  /** The types of data sources that can be connected; those of every deployment when absent. */
+  readonly connectors?: Connectors;
   readonly clock: () => Date;
   readonly config?: Partial<Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region' | 'tierTable'>>;
 }
@@ -83,6 +87,8 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         publicBaseUrl: config?.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
+        connectors: options.connectors ?? new Connectors(SERVED),
+        sourceCredentials: new SourceCredentials(new KeyVault(options.keyEncryptionKey)),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
         isAgent: async (id) => (await findPublicFace(database, id)) !== null,
         channelsOf: async (source) => sourceChannels(clickhouse, await withoutGaps(clickhouse, source)),

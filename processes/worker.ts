@@ -14,6 +14,8 @@ import { rootUrl } from '../rest-adapter/links.ts';
 import { accrueReferrals } from '../subgraphs/agents/referrals/accrue-referrals.ts';
 import { churnReferrals } from '../subgraphs/agents/referrals/churn-referrals.ts';
 import type { TierServices } from '../subgraphs/agents/referrals/settle-tier.ts';
+import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/registry.ts';
+import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -35,10 +37,12 @@ export interface WorkerOptions {
     | 'dataDir'
     | 'tierTable'
   >;
-  /** Opens the signing keys and the secrets of webhooks. */
+  /** Opens the signing keys, the secrets of webhooks and the credentials of data sources. */
   readonly keyEncryptionKey: string;
   /** Calls webhooks. */
   readonly outgoing: Caller;
+  /** The types of data sources that are synced; those of every deployment when absent. */
+  readonly connectors?: Connectors;
   readonly logger: Logger;
   readonly clock: () => Date;
   /** Pauses between the attempts of a delivery; those of the contract when absent. */
@@ -61,6 +65,7 @@ export async function startWorker({
   config,
   keyEncryptionKey,
   outgoing,
+  connectors = new Connectors(SERVED),
   logger,
   clock,
   deliveryWaitsMs,
@@ -74,7 +79,8 @@ export async function startWorker({
   const pool = createComputePool({ threads: config.computeThreads, onAnswered: computeMetrics.onAnswered });
   computeMetrics.show(pool);
   showBacklog(registry, database, logger);
-  await handleJobs({ backing, config, pool, keys, issuer, logger, clock });
+  const sourceCredentials = new SourceCredentials(vault);
+  await handleJobs({ backing, config, pool, keys, issuer, connectors, sourceCredentials, logger, clock });
 
   const tiers = { pubSub, tierTable: config.tierTable };
   const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub), accrueReferrals(tiers)], logger, registry });

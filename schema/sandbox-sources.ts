@@ -25,12 +25,11 @@ const source = (name: string, number: number, type: SourceType, isBroken = false
   isBroken,
 });
 
-/** One per type, and one in error. Their numbers are stored: never give one to another source. */
+/** Every type has one, known by its number. They are stored: never give one to another source. */
+const NUMBERS: Readonly<Record<SourceType, number>> = { ga4: 1, shopify: 2, meta_ads: 3, google_ads: 4, csv_upload: 5 };
+
+/** One per type, and one in error. */
 export const SANDBOX_SOURCES: readonly SandboxSource[] = [
-  source('ga4', 1, 'ga4'),
-  source('shopify', 2, 'shopify'),
-  source('meta_ads', 3, 'meta_ads'),
-  source('google_ads', 4, 'google_ads'),
-  source('csv_upload', 5, 'csv_upload'),
+  ...SOURCE_TYPES.map((type) => source(type, NUMBERS[type], type)),
   source('error', 99, 'csv_upload', true),
 ];

@@ -25,6 +25,7 @@ import { localRecords } from '../processes/records-port.ts';
 import { forwardRecords, serveRecords } from '../processes/records-transport.ts';
 import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
 import { startWorker } from '../processes/worker.ts';
+import type { Connectors } from '../subgraphs/attribution/intake/connectors/registry.ts';
 import { freePort } from './free-port.ts';
 import { sized } from './run-length.ts';
 import { createTestClickHouse, createTestDatabase, PATIENCE_MS } from './platform.ts';
@@ -79,6 +80,8 @@ export interface HouseOptions {
   };
   /** Watches the disk of the stores; nobody does when absent. */
   readonly disk?: DiskWatch;
+  /** The types of data sources that it serves; those of every deployment. */
+  readonly connectors?: Connectors;
   /** What is logged; info. */
   readonly logLevel?: 'trace' | 'info';
 }
@@ -132,6 +135,7 @@ function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; rea
 export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
   const clock = options.clock ?? systemClock;
   const disk = options.disk === undefined ? {} : { disk: options.disk };
+  const connectors = options.connectors === undefined ? {} : { connectors: options.connectors };
   const { logger, text: log } = loggerToMemory(options.logLevel ?? 'info');
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
   const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
@@ -169,6 +173,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     keyEncryptionKey: TEST_SECRET,
     outgoing,
     auditPlaces: places,
+    ...connectors,
     clock,
   });
   const records = recordsPort({ backing, clock }).receiveRecords;
@@ -190,6 +195,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
           },
           keyEncryptionKey: TEST_SECRET,
           outgoing,
+          ...connectors,
           logger,
           clock,
           ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }),

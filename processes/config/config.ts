@@ -210,7 +210,7 @@ const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
     'KEY_PEPPER',
     'KEY_ENCRYPTION_KEY',
   ],
-  'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
+  'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY'],
   'subgraph:agents': [
     'DATABASE_URL',
     'CLICKHOUSE_URL',

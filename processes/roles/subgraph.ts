@@ -23,7 +23,7 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const tokens = principalTokens(config.internalSecret!, clock);
   const keyPepper = Buffer.from(config.keyPepper!);
   const outgoing = openOutgoing(config);
-  // The agents subgraph alone seals anything, and does not start without the key.
+  // The subgraphs that seal anything do not start without the key.
   const keyEncryptionKey = config.keyEncryptionKey ?? '';
   const subgraph = await buildNamedSubgraph(name, {
     backing,

@@ -17,16 +17,8 @@ const csvConnection = restForm(newSource).extend({
   credentials: restForm(csvCredentials),
 });
 
-const unservedConnection = z
-  .object({
-    type: z.enum(['ga4', 'shopify', 'meta_ads', 'google_ads']),
-    credentials: z.record(z.string(), z.unknown()).optional(),
-  })
-  .refine(() => false, {
-    path: ['type'],
-    message: 'this deployment has no connector for this type; it serves csv_upload',
-    params: { code: 'unsupported_type' },
-  });
+/** Which of the other types are served, and what their credentials are, the graph knows. */
+const otherConnection = restForm(newSource).extend({ type: z.enum(SOURCE_TYPES).exclude(['csv_upload']) });
 
 const rows = z.array(z.record(z.string(), z.unknown())).max(MOST_JSON_ROWS);
 
@@ -68,7 +60,7 @@ const uploadRecords = operation({
 
 const [connect, list, status, ...changes] = operationsOf(sources, {
   connectDataSource: {
-    bodySchema: z.discriminatedUnion('type', [csvConnection, unservedConnection], {
+    bodySchema: z.discriminatedUnion('type', [csvConnection, otherConnection], {
       error: `must be one of ${SOURCE_TYPES.join(', ')}`,
     }),
     bodyLimitBytes: 25 * MEBIBYTE,

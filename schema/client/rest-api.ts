@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Connect a data source
-         * @description This deployment serves csv_upload: put the file into credentials.content (25 MiB), or send rows to POST /data-sources/{id}/records afterwards.
+         * @description csv_upload: put the file into credentials.content (25 MiB), or send rows to POST /data-sources/{id}/records afterwards. Types that this deployment has no connector for are refused with the code unsupported_type, and the message names those that it serves.
          *
          *     Needs the scope `attribution:write`.
          */
@@ -4655,9 +4655,28 @@ export interface operations {
                 } | {
                     /** @enum {string} */
                     type: "ga4" | "shopify" | "meta_ads" | "google_ads";
-                    credentials?: {
+                    credentials: {
                         [key: string]: unknown;
                     };
+                    /**
+                     * @default daily
+                     * @enum {string}
+                     */
+                    sync_schedule?: "daily" | "weekly" | "realtime";
+                    name?: string;
+                    /** @description The serving agent; the calling one when absent. An account without an agent may name any */
+                    agent_id?: string;
+                    /** @description Workspace to put the source into, ws_…; the one in SVC-Workspace when absent */
+                    workspace_id?: string;
+                    /** @description Brand that the rows are of, in your own words */
+                    brand_id?: string;
+                    /**
+                     * @description IANA time zone of the schedule
+                     * @default UTC
+                     */
+                    timezone?: string;
+                    /** @description Channels that are there without marketing; a trailing * matches any ending */
+                    baseline_channels?: string[];
                 };
             };
         };

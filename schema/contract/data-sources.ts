@@ -79,8 +79,9 @@ export const sources = noun({
       action: 'dataSource:connect',
       summary: 'Connect a data source',
       description:
-        'This deployment serves csv_upload: put the file into credentials.content (25 MiB), or send rows to POST ' +
-        '/data-sources/{id}/records afterwards.',
+        'csv_upload: put the file into credentials.content (25 MiB), or send rows to POST ' +
+        '/data-sources/{id}/records afterwards. Types that this deployment has no connector for are refused with the ' +
+        'code unsupported_type, and the message names those that it serves.',
       graph: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.',
       input: newSource,
       answer: {

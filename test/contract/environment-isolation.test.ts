@@ -1,8 +1,10 @@
 import { Client } from 'pg';
 import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
+import { Connectors, SERVED } from '../../subgraphs/attribution/intake/connectors/registry.ts';
 import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { SMALLEST_SHOP } from '../smallest-shop.ts';
+import { tinyShopConnector } from '../subgraphs/attribution/intake/connectors/tiny-shop.ts';
 import { textOf } from './cast.ts';
 import { withTestKey } from '../test-key.ts';
 
@@ -13,6 +15,9 @@ const UNKNOWN = {
   exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ',
   webhook: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10',
 };
+
+/** Takes any credentials, so that some are stored. */
+const TRUSTING = { ...tinyShopConnector, check: () => Promise.resolve() };
 
 type Owned = Record<keyof typeof UNKNOWN, string>;
 
@@ -36,6 +41,10 @@ async function fill(caller: Caller): Promise<Owned> {
     JSON.stringify({ rules: [{ match: { channel: 'mail' }, channel: 'email' }] }),
     { 'content-type': 'application/json' },
   );
+  await caller.post('/data-sources/connect', {
+    type: TRUSTING.type,
+    credentials: { base_url: 'http://localhost:9/', access_token: 'x' },
+  });
   const run = await caller.post('/attribution', { data_source_id: ds, date_range: RANGE });
   const experiment = await caller.post('/experiments', {
     data_source_id: ds,
@@ -54,7 +63,7 @@ describe('one environment of an account against the other', () => {
   const sides = { live: {} as { caller: Caller; owned: Owned }, sandbox: {} as { caller: Caller; owned: Owned } };
 
   beforeAll(async () => {
-    house = await openHouse('one process', { clock });
+    house = await openHouse('one process', { clock, connectors: new Connectors([...SERVED, TRUSTING]) });
     const live = await Caller.register(house.root);
     const test = await withTestKey(house, live);
     sides.live = { caller: live, owned: await fill(live) };
@@ -102,7 +111,7 @@ describe('one environment of an account against the other', () => {
       ])
         expect(JSON.stringify((await caller.get(path!)).body)).toContain(id!);
     }
-    expect(Number((await sides.live.caller.get('/data-sources')).body['meta']!['total'])).toBe(1);
+    expect(Number((await sides.live.caller.get('/data-sources')).body['meta']!['total'])).toBe(2);
   });
 
   test.each(single.flatMap((each) => WAYS.map(([who, whose]) => ({ ...each, who, whose }))))(

@@ -15,7 +15,7 @@ const rootValue = {
   notes: { free: 0.1234567 },
 };
 
-test('figures are answered with the decimals of the contract, from wherever they come; other JSON as it is', async () => {
+test('figures are answered with the decimals of the contract, other JSON as it is', async () => {
   const source = '{ impact { channel spend confidence roi } attribution { modelBreakdown points } notes }';
   const { data } = await graphql({ schema, source, rootValue });
   expect(data).toEqual({

@@ -180,6 +180,7 @@ describe('loadConfig', () => {
       'CLICKHOUSE_URL is not set: role subgraph:attribution needs it',
       'INTERNAL_SECRET is not set: role subgraph:attribution needs it',
       'KEY_PEPPER is not set: role subgraph:attribution needs it',
+      'KEY_ENCRYPTION_KEY is not set: role subgraph:attribution needs it',
     ]);
     expect(refusal({ LIFTGRAPH_ROLE: 'worker', DATABASE_URL: split.DATABASE_URL, KEY_ENCRYPTION_KEY: SECRET })).toBe(
       'CLICKHOUSE_URL is not set: role worker needs it\nAUDIT_HEADS_FILE is not set: role worker needs it',

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { csvCredentials, newSource } from '../../../../schema/contract/source-requests.ts';
+import { newSource } from '../../../../schema/contract/source-requests.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import type { Principal } from '../../../../schema/principal.ts';
 import { parseGraphInput, parseInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle, Settlement } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type Question } from '../../../../platform/postgres/database.ts';
+import type { Connector } from '../connectors/connector.ts';
+import type { Connectors } from '../connectors/registry.ts';
+import type { SourceCredentials } from '../connectors/source-credentials.ts';
 import { DataSource, DEFAULT_BASELINE_CHANNELS } from './data-source.ts';
 import { recordsReport } from './records.ts';
 import { servingAgent, type IsAgent } from './serving-agent.ts';
 import { workspaceOf } from './workspace-of.ts';
-
-/** Apart from the rest, since other types have other credentials; named as the request does. */
-const uploadConnection = z.object({ credentials: csvCredentials });
 
 /** The source that was created, and what came of its rows once they were stored. */
 export const connectionEffect = z.object({ dataSourceId: uuid, report: recordsReport.nullable() });
@@ -21,35 +21,35 @@ export type ConnectionEffect = z.output<typeof connectionEffect>;
 export interface ConnectServices {
   readonly database: Database;
   readonly isAgent: IsAgent;
+  readonly connectors: Connectors;
+  readonly sourceCredentials: SourceCredentials;
   readonly clock: () => Date;
 }
 
 /**
- * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
- * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, or a type without a
- * connector here.
+ * Creates a data source. Its rows come with the credentials, later as uploads, or are fetched, as is the way of its
+ * type; credentials to fetch with are checked first, and a refused source leaves nothing behind.
+ * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, a type without a connector
+ * here, or credentials that are not taken (`credentials_rejected`); `service_unavailable` / `source_unreachable`
  */
 export async function connectDataSource(
-  { database, isAgent, clock }: ConnectServices,
+  { database, isAgent, connectors, sourceCredentials, clock }: ConnectServices,
   principal: Principal,
   rawInput: object,
   settlement: Settlement<ConnectionEffect>,
 ): Promise<DataSource> {
   const input = parseGraphInput(newSource, rawInput);
-  const now = clock();
-  if (input.type !== 'csv_upload') {
-    throw new ProblemError(
-      'validation_error',
-      `type: this deployment has no connector for ${input.type}; it serves csv_upload.`,
-      { code: 'unsupported_type', param: '/type' },
-    );
-  }
-  const credentials = parseCredentials(input.credentials);
+  const connector = connectors.require(input.type);
+  const credentials = parseCredentials(connector, input.credentials);
   // Refused here rather than behind a source that was made already.
-  if (credentials.content !== undefined) decode(credentials.content, credentials.encoding);
+  const sent = 'fetch' in connector ? null : connector.read(credentials);
   const agentId = await servingAgent(isAgent, principal, input.agentId);
   const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
+  // After all that costs less.
+  if ('fetch' in connector) await connectors.check(connector, credentials);
+
+  const now = clock();
   const source = Object.assign(new DataSource(), {
     id: newUuid(now.getTime()),
     accountId: principal.accountId as Uuid,
@@ -58,17 +58,21 @@ export async function connectDataSource(
     brandId: input.brandId ?? null,
     environment: principal.environment,
     type: input.type,
-    name: input.name ?? credentials.filename ?? 'CSV upload',
+    name: input.name ?? sent?.name ?? connector.title,
     syncSchedule: input.syncSchedule ?? 'daily',
     timezone: input.timezone ?? 'UTC',
-    delimiter: credentials.delimiter === undefined || credentials.delimiter === 'auto' ? null : credentials.delimiter,
-    mapping: credentials.mapping ?? null,
+    delimiter: sent?.delimiter ?? null,
+    mapping: sent?.mapping ?? null,
     baselineChannels: input.baselineChannels ?? [...DEFAULT_BASELINE_CHANNELS],
     createdAt: now,
     rowsAccepted: 0,
     rowsRejected: 0,
   });
-  await database.performAs(principal, [...insertion(source), ...settlement({ dataSourceId: source.id, report: null })]);
+  await database.performAs(principal, [
+    insertion(source),
+    ...('fetch' in connector ? [sourceCredentials.insertion(source, credentials)] : []),
+    ...settlement({ dataSourceId: source.id, report: null }),
+  ]);
   return source;
 }
 
@@ -76,7 +80,7 @@ export async function connectDataSource(
  * Written by hand, since nothing about a new source has to be asked for: it travels with all else that connecting it
  * needs.
  */
-function insertion(source: DataSource): [Question] {
+function insertion(source: DataSource): Question {
   const {
     id,
     accountId,
@@ -93,36 +97,35 @@ function insertion(source: DataSource): [Question] {
     baselineChannels,
     createdAt,
   } = source;
-  return [
-    {
-      name: 'data-sources.insert',
-      text: `insert into attribution.data_sources (id, account_id, agent_id, workspace_id, brand_id, environment, type,
+  return {
+    name: 'data-sources.insert',
+    text: `insert into attribution.data_sources (id, account_id, agent_id, workspace_id, brand_id, environment, type,
         name, sync_schedule, timezone, delimiter, mapping, baseline_channels, created_at)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-      values: [
-        id,
-        accountId,
-        agentId,
-        workspaceId,
-        brandId,
-        environment,
-        type,
-        name,
-        syncSchedule,
-        timezone,
-        delimiter,
-        mapping == null ? null : JSON.stringify(mapping),
-        baselineChannels,
-        createdAt,
-      ],
-    },
-  ];
+    values: [
+      id,
+      accountId,
+      agentId,
+      workspaceId,
+      brandId,
+      environment,
+      type,
+      name,
+      syncSchedule,
+      timezone,
+      delimiter,
+      mapping == null ? null : JSON.stringify(mapping),
+      baselineChannels,
+      createdAt,
+    ],
+  };
 }
 
 /** The rows that a connection brings along; null without. @throws ProblemError `validation_error` */
-export function inlineRows(rawInput: object): Buffer | null {
-  const { content, encoding } = parseCredentials(parseGraphInput(newSource, rawInput).credentials);
-  return content === undefined ? null : decode(content, encoding);
+export function inlineRows(connectors: Connectors, rawInput: object): Buffer | null {
+  const { type, credentials } = parseGraphInput(newSource, rawInput);
+  const connector = connectors.require(type);
+  return 'fetch' in connector ? null : connector.read(parseCredentials(connector, credentials)).rows;
 }
 
 /** Undoes `connectDataSource` where the inline rows turned out to be unusable: nothing is kept of a refused request. */
@@ -144,17 +147,7 @@ export function blamingCredentials(error: unknown): unknown {
     : error;
 }
 
-function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCredentials> {
-  return parseInput(uploadConnection, { credentials: raw }).credentials;
-}
-
-function decode(content: string, encoding: 'utf-8' | 'base64' = 'utf-8'): Buffer {
-  if (encoding === 'utf-8') return Buffer.from(content, 'utf8');
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) {
-    throw new ProblemError('validation_error', 'credentials.content: this is not base64.', {
-      code: 'invalid_encoding',
-      param: '/credentials/content',
-    });
-  }
-  return Buffer.from(content, 'base64');
+/** Named as the request names them. */
+function parseCredentials(connector: Connector, raw: Record<string, unknown>): unknown {
+  return parseInput(z.object({ credentials: connector.credentials }), { credentials: raw }).credentials;
 }

@@ -16,6 +16,8 @@ import { perRequest } from '../../../../platform/graph/request-context.ts';
 import { exactlyOnce, type Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
+import type { Connectors } from '../connectors/registry.ts';
+import type { SourceCredentials } from '../connectors/source-credentials.ts';
 import {
   blamingCredentials,
   connectDataSource,
@@ -44,6 +46,8 @@ export interface DataSourceServices extends SourceServices {
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
   readonly isAgent: IsAgent;
+  readonly connectors: Connectors;
+  readonly sourceCredentials: SourceCredentials;
   readonly clock: () => Date;
 }
 
@@ -229,7 +233,7 @@ export class DataSourceResolver {
     input: object,
     settle: Settle<ConnectionEffect>,
   ): Promise<{ source: DataSource; report: RecordsReport | null }> {
-    const rows = inlineRows(input);
+    const rows = inlineRows(this.#services.connectors, input);
     if (rows === null) return { source, report: null };
     const dataSourceId = source.id as Uuid;
     try {

@@ -74,4 +74,14 @@ export class DataSourceStore {
   async openSync(dataSourceId: Uuid): Promise<Upload | null> {
     return this.#em.findOne(Upload, { dataSourceId, cause: 'sync', status: { $in: ['queued', 'running'] } });
   }
+
+  /** When the last sync was asked for that went well; null before the first. */
+  async lastSuccessfulSync(dataSourceId: Uuid): Promise<Date | null> {
+    const [sync] = await this.#em.find(
+      Upload,
+      { dataSourceId, cause: 'sync', status: 'completed' },
+      { orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], limit: 1 },
+    );
+    return sync?.startedAt ?? null;
+  }
 }

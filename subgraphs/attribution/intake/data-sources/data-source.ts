@@ -1,13 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { ProblemError } from '../../../../schema/problems.ts';
-import type { DELIMITERS, SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../../schema/value-lists.ts';
+import type { DELIMITERS, SOURCE_STATUSES, SYNC_SCHEDULES } from '../../../../schema/value-lists.ts';
 import type { Environment } from '../../../../schema/principal.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { daysBetween } from '../../../../schema/day-range.ts';
 import { SANDBOX_ACCOUNT_ID } from '../../../../schema/sandbox-sources.ts';
+import type { SourceType } from '../connectors/connector.ts';
 import { completenessOf, type Coverage } from './coverage.ts';
 
-export type SourceType = (typeof SOURCE_TYPES)[number];
 export type SyncSchedule = (typeof SYNC_SCHEDULES)[number];
 export type Delimiter = (typeof DELIMITERS)[number];
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];

@@ -1,14 +1,7 @@
 import { z } from 'zod';
-import type { Principal } from '../../../../schema/principal.ts';
-import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
+import type { SqlEntityManager, TenantScope } from '../../../../platform/postgres/database.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
-
-/** Rows on their way in: their bytes, and what the bytes are. */
-export interface RecordsBody {
-  readonly mediaType: 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet' | 'application/json';
-  readonly contentEncoding: 'identity' | 'gzip';
-  readonly body: AsyncIterable<Uint8Array>;
-}
+import type { RecordsBody } from '../connectors/records-body.ts';
 
 /** A row that was not taken: where it stands in the file and why. */
 export interface RejectedRow {
@@ -44,7 +37,7 @@ export type OnStored = (em: SqlEntityManager, report: RecordsReport) => Promise<
  * @throws ProblemError `resource_not_found`, `validation_error` (unknown columns), `unsupported_media_type`.
  */
 export type ReceiveRecords = (
-  principal: Principal,
+  tenant: TenantScope,
   dataSourceId: Uuid,
   records: RecordsBody,
   onStored?: OnStored,

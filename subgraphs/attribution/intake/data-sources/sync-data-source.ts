@@ -5,8 +5,12 @@ import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../../platform/jobs/
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
+import { SourceRefusedError } from '../connectors/connector.ts';
+import type { Connectors } from '../connectors/registry.ts';
+import { SourceUnreachableError } from '../connectors/source-unreachable.ts';
 import type { SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
+import { fetchRows, type FetchServices } from './fetch-rows.ts';
 import { lateRowsOf, noticeLateRows } from './late-rows.ts';
 import { requireSource, type SourceServices } from './require-source.ts';
 import { recordSourceDays, type StoredDay } from './source-days.ts';
@@ -89,14 +93,36 @@ export async function requestSync(
   });
 }
 
-/** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
-export async function runSync(
-  { database, jobs }: { readonly database: Database; readonly jobs: Jobs },
-  measure: MeasureSource,
-  job: SyncJob,
-  clock: () => Date,
-): Promise<void> {
-  const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
+export interface SyncServices extends FetchServices {
+  readonly jobs: Jobs;
+  readonly connectors: Connectors;
+  readonly measureSource: MeasureSource;
+}
+
+/**
+ * Runs a queued sync: the rows of a source whose type fetches are fetched, and what is stored is counted and checked
+ * anew. A refusal of the origin ends the sync and leaves the source in error.
+ * @param signal aborts when the sync counts no more
+ * @throws whatever else went wrong: the sync is to be tried again
+ */
+export async function runSync(services: SyncServices, job: SyncJob, signal: AbortSignal): Promise<void> {
+  const { database, connectors } = services;
+  const source = await database.asTenant(wholeAccount(job), (em) => new DataSourceStore(em).find(job.dataSourceId));
+  if (source === null) return;
+  try {
+    // The synthetic ones aside, whose syncs end when they are asked for, a source has a type that was served.
+    const connector = connectors.require(source.type);
+    if ('fetch' in connector) await fetchRows(services, connector, source, signal);
+  } catch (error) {
+    if (!(error instanceof SourceRefusedError) || signal.aborted) throw error;
+    await endInError(database, job, { code: error.code, message: error.message, retryable: false }, services.clock());
+    return;
+  }
+  await measureAnew(services, job);
+}
+
+async function measureAnew({ database, jobs, measureSource, clock }: SyncServices, job: SyncJob): Promise<void> {
+  const { days, parts, ...statistics } = await measureSource(job.accountId, job.dataSourceId);
   await database.asTenant(wholeAccount(job), async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
@@ -115,18 +141,25 @@ export async function runSync(
 }
 
 /** Closes a sync whose every attempt has failed, so that another one can be asked for. */
-export async function failSync(database: Database, job: SyncJob, clock: () => Date): Promise<void> {
+export async function failSync(database: Database, job: SyncJob, error: Error, clock: () => Date): Promise<void> {
+  const failure =
+    error.name === SourceUnreachableError.name
+      ? { code: 'source_unreachable', message: 'Where the rows come from did not answer as it should, three times.' }
+      : { code: 'internal', message: 'The sync failed three times because of an error on our side. Try again later.' };
+  await endInError(database, job, { ...failure, retryable: true }, clock());
+}
+
+async function endInError(
+  database: Database,
+  job: SyncJob,
+  failure: Omit<SourceError, 'at'>,
+  now: Date,
+): Promise<void> {
   await database.asTenant(wholeAccount(job), async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (sync === null) return;
-    const now = clock();
-    const error: SourceError = {
-      code: 'internal',
-      message: 'The sync failed three times because of an error on our side. Try again later.',
-      at: now.toISOString(),
-      retryable: true,
-    };
+    const error: SourceError = { ...failure, at: now.toISOString() };
     sync.fail(error, now);
     if (source !== null) source.error = error;
     await em.flush();

@@ -1,13 +1,13 @@
 import { ProblemError } from '../../../../schema/problems.ts';
-import type { Principal } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { newUuid, publicId, type Uuid } from '../../../../platform/identifiers.ts';
-import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
+import { wholeAccount, type Database, type TenantScope } from '../../../../platform/postgres/database.ts';
+import type { RecordsBody } from '../connectors/records-body.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { lateRowsOf, noticeLateRows } from '../data-sources/late-rows.ts';
-import type { OnStored, RecordsBody, RecordsReport } from '../data-sources/records.ts';
+import type { OnStored, RecordsReport } from '../data-sources/records.ts';
 import { recordSourceDays } from '../data-sources/source-days.ts';
 import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
 import { Upload } from '../data-sources/upload.ts';
@@ -42,16 +42,16 @@ const PROGRESS_BYTES = 1024 * 1024;
  */
 export async function receiveRecords(
   services: ReceiveServices,
-  principal: Principal,
+  tenant: TenantScope,
   dataSourceId: Uuid,
   records: RecordsBody,
   onStored?: OnStored,
 ): Promise<RecordsReport> {
   assertReadable(records);
-  const leave = services.readingRoom.enter(principal.accountId);
+  const leave = services.readingRoom.enter(tenant.accountId);
   try {
-    const { source, upload } = await services.readingRoom.recorded(principal.accountId, () =>
-      beginUpload(services, principal, dataSourceId),
+    const { source, upload } = await services.readingRoom.recorded(tenant.accountId, () =>
+      beginUpload(services, tenant, dataSourceId),
     );
     const signs = new SignsOfLife(services, source, upload);
     try {
@@ -108,11 +108,11 @@ async function readAndStore(
 
 async function beginUpload(
   services: ReceiveServices,
-  principal: Principal,
+  tenant: TenantScope,
   dataSourceId: Uuid,
 ): Promise<{ source: DataSource; upload: Upload }> {
   const now = services.clock();
-  return services.database.asTenant(principal, async (em) => {
+  return services.database.asTenant(tenant, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
     source.assertChangeable();
