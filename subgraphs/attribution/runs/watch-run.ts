@@ -19,49 +19,40 @@ export async function watchRun<Row extends Run, Partial extends PartialResult>(
   id: Uuid,
   after: number,
 ): Promise<AsyncIterable<SequencedEvent<Partial>>> {
-  const { isOver, last } = await database.asTenant(principal, async (em) => {
-    const run = await requireRun(em, runs, id);
-    const end = await endOfProgress(em, runs, id, after);
-    return { isOver: isFinished(run) && !end.holdsMore, last: end.last };
+  const last = await database.asTenant(principal, async (em) => {
+    await requireRun(em, runs, id);
+    return lastEvent(em, runs, id);
   });
-  if (isOver) return NOTHING_FOLLOWS;
   const sequence: WatchedSequence<SequencedEvent<Partial>> = {
     news: pubSub.subscribe<SequencedEvent<Partial>>(progressTopic(runs, id)),
     placeOf: (event) => event.sequence,
-    read: (seen) => database.asTenant(principal, (em) => eventsAfter(em, runs, id, seen)),
+    read: (seen) => database.asTenant(principal, (em) => eventsAfter<Partial>(em, runs, id, seen)),
     isLast: ({ event }) => event.kind === 'RESULT' || event.kind === 'ERROR',
   };
   // A place that nothing has reached yet would hide the end, and the watcher would wait for ever.
   return new SequencedWatch(sequence, Math.min(after, last));
 }
 
-const NOTHING_FOLLOWS: AsyncIterable<never> = {
-  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
-};
+async function lastEvent(em: SqlEntityManager, { table }: RunTable, id: Uuid): Promise<number> {
+  const [row] = await em.execute<[{ last: number }]>(`select last_event as last from ${table} where id = ?`, [id]);
+  return row.last;
+}
 
-/** Number of the last event of a run, and whether any behind `after` is still kept. */
-async function endOfProgress(
+/**
+ * Null where nothing will follow: the run has finished and all of its events were seen or forgotten, or it was deleted.
+ * By one statement, since a run may end between two.
+ */
+async function eventsAfter<Partial extends PartialResult>(
   em: SqlEntityManager,
   { table, progressTable }: RunTable,
   id: Uuid,
   after: number,
-): Promise<{ readonly last: number; readonly holdsMore: boolean }> {
-  const [row] = await em.execute<[{ last: number; more: boolean }]>(
-    `select last_event as last, exists (select from ${progressTable} where run_id = id and sequence > ?) as more
-     from ${table} where id = ?`,
+): Promise<readonly SequencedEvent<Partial>[] | null> {
+  const rows = await em.execute<(SequencedEvent<Partial> & Pick<Run, 'status'>)[]>(
+    `select status, sequence, event from ${table} left join ${progressTable} on run_id = id and sequence > ?
+     where id = ? and deleted_at is null order by sequence`,
     [after, id],
   );
-  return { last: row.last, holdsMore: row.more };
-}
-
-async function eventsAfter<Partial extends PartialResult>(
-  em: SqlEntityManager,
-  { progressTable }: RunTable,
-  id: Uuid,
-  after: number,
-): Promise<SequencedEvent<Partial>[]> {
-  return em.execute<SequencedEvent<Partial>[]>(
-    `select sequence, event from ${progressTable} where run_id = ? and sequence > ? order by sequence`,
-    [id, after],
-  );
+  const events = rows.filter(({ sequence }) => sequence !== null).map(({ sequence, event }) => ({ sequence, event }));
+  return events.length === 0 && rows.every(isFinished) ? null : events;
 }

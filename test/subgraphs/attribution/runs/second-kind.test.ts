@@ -113,6 +113,18 @@ test('is accepted, worked on and watched from its first event to its last', asyn
   expect(await watch(principal, id, 99)).toEqual([]);
 });
 
+test('that is deleted before its watcher has read anything leaves nobody waiting', async () => {
+  const principal = tenant();
+  const id = await ask(principal, 1);
+  await watch(principal, id);
+  const late = await watchRun(services, TALLY_RUNS, principal, id, 0);
+  await database.asTenant(principal, async (em) => {
+    await em.execute(`delete from tally.tally_progress where run_id = ?`, [id]);
+    await em.execute(`update tally.tallies set deleted_at = now() where id = ?`, [id]);
+  });
+  expect(await late[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
+});
+
 test('is nobody else’s', async () => {
   const principal = tenant();
   const id = await ask(principal, 1);
