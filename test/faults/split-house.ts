@@ -70,7 +70,7 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     async attemptAt(attributionId) {
       const { rows } = await owner.query<{ attempt: number }>(
         `select retry_count + 1 as attempt from jobs.job where name = 'attribution.run' and state = 'active' and ` +
-          `data ->> 'attributionId' = $1`,
+          `data ->> 'runId' = $1`,
         [requireUuid('attr', attributionId, 'analysis')],
       );
       return rows[0]?.attempt;
