@@ -10,6 +10,7 @@ import { CURRENT_VERSION } from './versions.ts';
 export interface EdgeOptions {
   readonly publicBaseUrl: string;
   readonly corsOrigins: CorsOrigins;
+  readonly newRequestId: () => string;
   /** Answers with the problem behind what was thrown, or masks it. */
   readonly refuse: (http: Context, thrown: unknown) => Promise<void>;
 }
@@ -20,12 +21,14 @@ const MAX_UNWANTED_CHUNKED_BYTES = 16 * 1024;
 const MAX_ACCEPT_LENGTH = 1024;
 
 /** The outermost of all doors: what holds for every answer of the service, and the error of last resort. */
-export function createEdge({ publicBaseUrl, corsOrigins, refuse }: EdgeOptions): Middleware {
+export function createEdge({ publicBaseUrl, corsOrigins, newRequestId, refuse }: EdgeOptions): Middleware {
   const headers = securityHeaders(publicBaseUrl.startsWith('https:'));
   return async (http, next) => {
     // Koa hands over only after this returns, so the listener is in time for every answer.
     http.res.once('finish', () => cutUnwantedBody(http.req));
     setHeaders(http, headers);
+    // Doors that log and answer under an id of their own put it in place of this one.
+    http.set('X-Request-Id', newRequestId());
     if (answerCrossOrigin(http, corsOrigins)) return;
     try {
       assertUnambiguous(http.req);

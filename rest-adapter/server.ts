@@ -62,6 +62,7 @@ export function createRestDoor(options: Omit<Door, 'closing' | 'reads'>): RestDo
     edge: createEdge({
       publicBaseUrl: options.config.publicBaseUrl,
       corsOrigins: options.config.corsOrigins ?? [],
+      newRequestId: options.newRequestId,
       refuse: (http, failure) => serve(http, door, { operation: null, allow: [], failure }),
     }),
     unmatched(readable = []) {

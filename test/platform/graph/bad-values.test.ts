@@ -95,3 +95,19 @@ test('what helps stays', () => {
     'Cannot query field "nothing" on type "Query".',
   ]);
 });
+
+test.each([
+  '; Value "',
+  ' got invalid value ',
+  'Expected type ',
+  'found String "',
+  ' cannot represent ',
+  ' at "a',
+  '; A ',
+])('a value of a megabyte of %s is struck out, or left, in one pass', (phrase) => {
+  const value = phrase.repeat(1_000_000 / phrase.length);
+  const startedMs = performance.now();
+  for (const message of [value, `Variable "$v" got invalid value "${value}"; Int cannot represent it: "${value}"`])
+    expect(withoutValue(message).length).toBeLessThanOrEqual(message.length);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});

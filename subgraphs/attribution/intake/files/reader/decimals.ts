@@ -10,6 +10,9 @@ const MAX_AMOUNT = 1e12;
 /** Below it, amounts times ten to the sixth are exact as numbers. */
 const EXACT_AMOUNT = 9e9;
 const MAX_EXPONENT = 30;
+const MAX_SIGNIFICANT = 4 * MAX_EXPONENT;
+/** With sign, point and exponent. */
+const LONGEST_EXPONENTIAL = MAX_SIGNIFICANT + 8;
 
 export type DecimalFault = 'not_a_number' | 'amount_out_of_range';
 
@@ -54,12 +57,14 @@ export class DecimalReader {
   /** Rare: moves the point in the text and reads that. */
   #readExponential(data: Uint8Array, start: number, mantissaEnd: number, end: number): DecimalFault | null {
     if (data[mantissaEnd] !== LOWER_E && data[mantissaEnd] !== UPPER_E) return 'not_a_number';
+    // The expression below tries every place of a point in it.
+    if (end - start > LONGEST_EXPONENTIAL) return 'not_a_number';
     const text = Buffer.from(data.buffer, data.byteOffset + start, end - start).toString('latin1');
     const [, sign, integer, fraction = '', exponentText] = /^([+-]?)(\d*)\.?(\d*)e([+-]?\d{1,4})$/i.exec(text) ?? [];
     if (sign === undefined) return 'not_a_number';
     const exponent = Math.max(-MAX_EXPONENT, Math.min(MAX_EXPONENT, Number(exponentText)));
     const significant = integer! + fraction;
-    if (significant.length > 4 * MAX_EXPONENT) return 'not_a_number';
+    if (significant.length > MAX_SIGNIFICANT) return 'not_a_number';
     const point = integer!.length + exponent;
     const moved =
       point <= 0

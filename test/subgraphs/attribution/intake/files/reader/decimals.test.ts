@@ -53,6 +53,12 @@ test.each([
   expect(read(text, 4)).toBe('not_a_number');
 });
 
+test('a megabyte of digits with half an exponent is refused at once', () => {
+  const startedMs = performance.now();
+  expect(read(`${'1'.repeat(1_000_000)}e5x`, 4)).toBe('not_a_number');
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
 test.each(['1000000000000.0001', '1000000000001', '99999999999999', '-1e13', '1e30', '9'.repeat(400)])(
   '%s is too large',
   (text) => {
