@@ -14,8 +14,8 @@ const MAX_VALUES = 20_000;
 export function parseJson(bytes: Uint8Array, maxValues: number = MAX_VALUES): unknown {
   // Before it is parsed, which is what they cost.
   const { values, depth } = jsonExtent(bytes);
-  if (values > maxValues) throw malformed(`it holds more than ${maxValues} values`);
   if (depth > MAX_DEPTH) throw malformed(`it is nested deeper than ${MAX_DEPTH} levels`);
+  if (values > maxValues) throw malformed(`it holds more than ${maxValues} values`);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

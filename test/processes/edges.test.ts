@@ -37,7 +37,12 @@ describe('what no door takes', () => {
     ['a path with a body', `POST /elsewhere HTTP/1.1\r\nContent-Length: 2\r\n${NO_BODY}{}`, 404, 'resource_not_found'],
     ['a path of the interface', `GET /v1/elsewhere HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
     ['bad percent-encoding', `GET /%E0%A4%A HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
-    ['bad percent-encoding in the query', `GET /v1/health?%E0%A4%A=%ff HTTP/1.1\r\n${NO_BODY}`, 200, ''],
+    [
+      'bad percent-encoding in the query',
+      `GET /v1/health?%E0%A4%A=%ff HTTP/1.1\r\n${NO_BODY}`,
+      422,
+      'validation_error',
+    ],
     ['two slashes', `GET //v1/health HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
     ['climbing', `GET /v1/../../etc/passwd HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],
     ['an asterisk', `OPTIONS * HTTP/1.1\r\n${NO_BODY}`, 404, 'resource_not_found'],

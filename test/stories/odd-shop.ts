@@ -79,8 +79,8 @@ export class OddShop {
     return this.caller.get(`/data-sources/${this.id}/status`);
   }
 
-  run(others: Readonly<Record<string, unknown>> = {}, query = ''): Promise<Answer> {
-    return this.caller.post(`/attribution${query}`, { data_source_id: this.id, date_range: RANGE, ...others });
+  run(others: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+    return this.caller.post('/attribution', { data_source_id: this.id, date_range: RANGE, ...others });
   }
 }
 

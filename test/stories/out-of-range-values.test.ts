@@ -17,7 +17,7 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
   test('days of other centuries count in the totals and break nothing', async () => {
     const shop = await OddShop.open(house);
     await shop.send('date,channel,spend\n2026-09-03,email,5\n');
-    const before = await shop.run({}, '?include=diagnostics');
+    const before = await shop.run({ include: ['diagnostics'] });
     await shop.store(
       'spend',
       ['1900-01-02', '2299-12-31'].map((date) => ({ date, channel: 'email', spend: '5' })),
@@ -59,7 +59,7 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
       Array.from({ length: 25 }, (_, number) => `2026-09-${String(1 + number).padStart(2, '0')}`),
     );
 
-    const run = await shop.run({}, '?include=diagnostics');
+    const run = await shop.run({ include: ['diagnostics'] });
     expect(run).toMatchObject({ status: 200, body: { status: 'completed', revenue: 1500, conversions: 30 } });
     expect(String(run.body['diagnostics']!['run_digest'])).toBe(String(before.body['diagnostics']!['run_digest']));
     const email = (run.body['channel_impact'] as unknown as Json[]).find(({ channel }) => String(channel) === 'email')!;

@@ -11,7 +11,7 @@ const SUMMER = ['2026-06-01', '2026-07-31'];
 /** Sources are made while the tests wait, beside whatever else the machine does. */
 const PATIENCE_MS = 120_000;
 const MINUTES_MS = 60_000;
-const SECTIONS = '?include=time_series,model_breakdown,comparison,diagnostics,campaigns';
+const SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics', 'campaigns'];
 /** What tells one run from another, or when it was asked for. */
 const OF_THE_RUN = new Set([
   'id',
@@ -34,7 +34,11 @@ function figuresOf({ status, body }: Answer): unknown {
 }
 
 const analyse = (caller: Caller, source: string, range: readonly string[] = SUMMER, more: object = {}) =>
-  caller.post(`/attribution${SECTIONS}`, { data_source_id: source, date_range: range, ...more }, { prefer: 'wait=60' });
+  caller.post(
+    '/attribution',
+    { data_source_id: source, date_range: range, include: SECTIONS, ...more },
+    { prefer: 'wait=60' },
+  );
 
 describe('the sandbox', () => {
   let house: House;

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
 
 const HEADER = 'user_id,timestamp,channel\n';
@@ -40,9 +41,14 @@ test('a file past a limit of reading is refused for good, and the source is as i
   const caller = await Caller.register(house.root);
   const id = await source(caller);
   await send(caller, id, 'u,2026-01-05T10:00:00Z,email\n');
-  const rows = JSON.stringify(Array.from({ length: 900 }, () => Array.from({ length: 200 }, () => ({}))));
-  const answer = await caller.send('POST', `/data-sources/${id}/records`, rows, { 'content-type': 'application/json' });
-  expect(answer.status).toBe(422);
+  const bomb = gzipSync(
+    Buffer.concat([Buffer.from('user_id,timestamp,channel'), Buffer.alloc(40 * 1024 * 1024, '\n')]),
+  );
+  const headers = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
+  expect(await caller.send('POST', `/data-sources/${id}/records`, bomb, headers)).toMatchObject({
+    status: 422,
+    body: { error: { code: 'file_limit_exceeded' } },
+  });
   const { body } = await caller.get(`/data-sources/${id}/status`);
   expect(body).toMatchObject({ status: 'connected', current_sync: null, records: { touchpoints: 1 } });
 });

@@ -19,9 +19,10 @@ export async function watchRun<Row extends Run, Partial extends PartialResult>(
   id: Uuid,
   after: number,
 ): Promise<AsyncIterable<SequencedEvent<Partial>>> {
-  const last = await database.asTenant(principal, async (em) => {
-    await requireRun(em, runs, id);
-    return lastEvent(em, runs, id);
+  const place = await database.asTenant(principal, async (em) => {
+    const run = await requireRun(em, runs, id);
+    // A place that nothing has reached yet would hide the end, and the watcher would wait for ever.
+    return isFinished(run) ? after : Math.min(after, await lastEvent(em, runs, id));
   });
   const sequence: WatchedSequence<SequencedEvent<Partial>> = {
     news: pubSub.subscribe<SequencedEvent<Partial>>(progressTopic(runs, id)),
@@ -29,8 +30,7 @@ export async function watchRun<Row extends Run, Partial extends PartialResult>(
     read: (seen) => database.asTenant(principal, (em) => eventsAfter<Partial>(em, runs, id, seen)),
     isLast: ({ event }) => event.kind === 'RESULT' || event.kind === 'ERROR',
   };
-  // A place that nothing has reached yet would hide the end, and the watcher would wait for ever.
-  return new SequencedWatch(sequence, Math.min(after, last));
+  return new SequencedWatch(sequence, place);
 }
 
 async function lastEvent(em: SqlEntityManager, { table }: RunTable, id: Uuid): Promise<number> {
