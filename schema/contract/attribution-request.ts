@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attributionModel, attributionStatus, granularity } from './attribution-result.ts';
 import type { IdPrefix } from '../id-prefixes.ts';
-import { graphTypes, id, inRest, namedDays, namedId, namedMoment } from './terms.ts';
+import { channelName, graphTypes, id, inRest, namedDays, namedId, namedMoment } from './terms.ts';
 
 /* What an analysis is asked for by: limits and defaults of both doors. */
 
@@ -17,7 +17,7 @@ export const ATTRIBUTION_DEFAULTS = {
 } as const;
 
 const channelList = (most: number) =>
-  z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(most).optional();
+  z.array(channelName).min(1, 'name at least one channel, or leave it out').max(most).optional();
 
 /** An id of whatever form; the verb says what is wrong with it. */
 const anyId = (prefix: IdPrefix) => inRest(z.string().max(128), id(prefix)).optional();

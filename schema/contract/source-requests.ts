@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIMITERS } from '../value-lists.ts';
 import { sourceType, syncSchedule } from './source-records.ts';
-import { id, inRest } from './terms.ts';
+import { channelName, id, inRest } from './terms.ts';
 
 const MOST_COLUMNS = 64;
 const LONGEST_NAME = 512;
@@ -58,7 +58,7 @@ export const newSource = z
       description: 'IANA time zone of the schedule',
       graph: 'IANA time zone; defaults to UTC.',
     }),
-    baselineChannels: z.array(z.string().min(1).max(200)).min(1).max(50).optional().meta({
+    baselineChannels: z.array(channelName).min(1).max(50).optional().meta({
       description: 'Channels that are there without marketing; a trailing * matches any ending',
       graph: 'Defaults to direct, organic*, (none), unassigned.',
     }),
