@@ -23,7 +23,13 @@ const endDate = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 const startDate = new Date(Date.parse(endDate) - (SHOP_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
 const files = await generateShop({ directory: join(dataDir, 'shop'), seed: 1, endDate, users: SHOPPERS });
 const running = await startAll(
-  loadConfig({ LIFTGRAPH_DATA_DIR: dataDir, PORT: String(PORT), LOG_LEVEL: 'warn' }),
+  loadConfig({
+    LIFTGRAPH_DATA_DIR: dataDir,
+    PORT: String(PORT),
+    LOG_LEVEL: 'warn',
+    // A new agent may call sixty times a minute.
+    RATE_LIMITS: 'discovery=1000000',
+  }),
   createLogger({ level: 'warn', format: 'json' }),
 );
 try {
