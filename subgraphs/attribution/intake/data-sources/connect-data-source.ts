@@ -147,7 +147,11 @@ export function blamingCredentials(error: unknown): unknown {
     : error;
 }
 
-/** Named as the request names them. */
+/** Credentials where the request has them, so that errors name them so. Made once: compiling a schema takes time. */
+const shapes = new WeakMap<Connector, z.ZodType<{ readonly credentials: unknown }>>();
+
 function parseCredentials(connector: Connector, raw: Record<string, unknown>): unknown {
-  return parseInput(z.object({ credentials: connector.credentials }), { credentials: raw }).credentials;
+  const shape = shapes.get(connector) ?? z.object({ credentials: connector.credentials });
+  shapes.set(connector, shape);
+  return parseInput(shape, { credentials: raw }).credentials;
 }
