@@ -7,6 +7,7 @@ import { seededRandom } from '../../compute/numerics/random.ts';
 import { publicId } from '../../platform/identifiers.ts';
 import type { Delivery } from '../../services/webhooks/delivery.ts';
 import { openPostOffice, VAULT_SECRET, type PostOffice } from '../services/webhooks/post-office.ts';
+import { sized } from '../run-length.ts';
 import {
   answer,
   hang,
@@ -19,7 +20,7 @@ import {
 } from '../webhook-receiver.ts';
 
 /** `FAULT_KILLS=100 FAULT_SEED=7 npm test test/faults/webhook-deliveries` is a longer run. */
-const KILLS = Number(process.env['FAULT_KILLS'] ?? 10);
+const KILLS = Number(process.env['FAULT_KILLS'] ?? sized({ short: 5, long: 10 }));
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261);
 const EVENTS = 100 * KILLS;
 const SENDERS = 2;
