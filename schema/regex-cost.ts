@@ -5,8 +5,9 @@ const SMALL_CLASS = 4;
 
 /**
  * About how many instructions RE2 compiles a regular expression to, without compiling it: a letter is one, a counted
- * repetition as many as it counts, and repetitions in one another multiply. Measured in the engine, one takes 10 µs for
- * each statement that reads rows. Whether the pattern is one at all is for the engine to say.
+ * repetition as many as it counts, and repetitions in one another multiply. In the engine one takes 1 to 12 µs for each
+ * statement that reads rows, as measured on 35 shapes, 22 of which were chosen to be costly after the weights were set.
+ * Whether the pattern is one at all is for the engine to say.
  */
 export function regexCost(pattern: string): number {
   const reader = new PatternReader(pattern);

@@ -9,7 +9,7 @@ const MAX_RULES_BYTES = 64 * 1024;
 
 /**
  * Of the regular expressions of a source, by {@link regexCost}. The engine compiles them for every statement, and
- * meanwhile others wait: these take it a tenth of a second.
+ * meanwhile others wait: these take it between a tenth and a fifth of a second.
  */
 const MAX_REGEX_COST = 15_000;
 

@@ -89,7 +89,7 @@ async function failExhausted<Row extends Run, Input, Found, Partial extends Part
 ): Promise<void> {
   services.logger.error(
     { err: error, [kind.name]: publicId(kind.prefix, job.runId), revision: job.revision },
-    `an ${kind.noun} failed in every attempt`,
+    `a run of the kind ${kind.name} failed in every attempt`,
   );
   // What a caller may see is written for one.
   const cause =
