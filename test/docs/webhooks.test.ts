@@ -28,8 +28,12 @@ afterAll(async () => {
   await house?.stop();
 });
 
-/** Runs a receiver of the page. */
-async function receive(program: string, port: number, secret: string): Promise<{ printed(): string }> {
+/** Runs a receiver of the page. What it prints reaches us later than its answer reaches the sender. */
+async function receive(
+  program: string,
+  port: number,
+  secret: string,
+): Promise<{ untilPrinted(words: string): Promise<void> }> {
   const file = join(folder, `receiver-${port}.mjs`);
   writeFileSync(file, program);
   const child = spawn(process.execPath, [file], {
@@ -39,8 +43,11 @@ async function receive(program: string, port: number, secret: string): Promise<{
   started.push(child);
   let text = '';
   child.stdout.on('data', (chunk) => (text += String(chunk)));
-  while (!text.includes('listening')) await once(child.stdout, 'data');
-  return { printed: () => text };
+  const untilPrinted = async (words: string): Promise<void> => {
+    while (!text.includes(words)) await once(child.stdout, 'data');
+  };
+  await untilPrinted('listening');
+  return { untilPrinted };
 }
 
 test('the page shows two receivers', () => expect(RECEIVERS).toHaveLength(2));
@@ -58,7 +65,7 @@ test.each(RECEIVERS.map((program, index) => [index + 1, program] as const))(
       const receiver = await receive(program, port, String(body['secret']));
       const tested = await caller.post(`/webhooks/${String(body['id'])}/test`, {});
       expect(tested.body).toMatchObject({ delivered: true, delivery: { response_status: 204 } });
-      expect(receiver.printed()).toContain('genuine attribution.completed');
+      await receiver.untilPrinted('genuine attribution.completed');
       await caller.send(
         'PATCH',
         `/webhooks/${String(body['id'])}`,
