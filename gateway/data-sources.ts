@@ -3,9 +3,11 @@ import { execute, GraphQLError, parse, type ExecutionResult } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { withCrossingErrors } from '../platform/graph/crossing-errors.ts';
+import { higherRisk, rootTrust, rootTrustOf, type RootTrust } from '../platform/graph/root-trust.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import { publicRequests } from './public-request.ts';
 import { askedPaths } from './asked-paths.ts';
 
 type Answer = Awaited<ReturnType<GraphQLDataSource['process']>>;
@@ -39,6 +41,7 @@ export class InProcessDataSource implements GraphQLDataSource {
       contextValue: context,
     });
     const { requestId } = context as RequestContext;
+    tellTrust(rootTrustOf(context as RequestContext));
     return withCrossingErrors(result, { subgraph: this.#subgraph.name, requestId, logger: this.#logger }) as Answer;
   }
 }
@@ -76,7 +79,9 @@ export class RemoteDataSource extends RemoteGraphQLDataSource {
    */
   override async process(options: GraphQLDataSourceProcessOptions): Promise<Answer> {
     try {
-      return await super.process(options);
+      const answer = await super.process(options);
+      tellTrust(rootTrust.parse(answer.extensions?.['trust']));
+      return answer;
     } catch (error) {
       this.#logger.error(
         { err: error, subgraph: this.#subgraph.name, requestId: (options.context as RequestContext).requestId },
@@ -92,6 +97,23 @@ export class RemoteDataSource extends RemoteGraphQLDataSource {
       } as unknown as Answer;
     }
   }
+}
+
+/** To the request from outside behind an operation, if there is one. */
+function tellTrust(trust: RootTrust | null | undefined): void {
+  const publicRequest = publicRequests.getStore();
+  if (publicRequest !== undefined) publicRequest.trust = higherRisk(publicRequest.trust, trust);
+}
+
+/** Asks a subgraph for nothing. @throws where it does not answer */
+export async function ping(subgraph: GraphQLDataSource): Promise<void> {
+  const context: RequestContext = { requestId: 'health', principal: null, apiVersion: '' };
+  const { errors } = await subgraph.process({
+    kind: 'health check',
+    request: { query: '{ __typename }' },
+    context,
+  } as GraphQLDataSourceProcessOptions);
+  if (errors?.[0] !== undefined) throw new Error(errors[0].message);
 }
 
 /** What callers are told when a subgraph is out of reach. */

@@ -7,6 +7,7 @@ import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
 import { challengeOf } from '../services/identity/admission/challenge.ts';
 import type { RequestContext } from '../schema/principal.ts';
+import { trustHeaders } from '../schema/trust-headers.ts';
 import { RateLimitError, rateLimitHeaders } from '../services/identity/limits/rate-limits.ts';
 import { whileCredentialLasts } from '../services/identity/admission/while-credential-lasts.ts';
 import { readIdempotencyKey } from '../services/idempotency/idempotency-key.ts';
@@ -48,6 +49,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.set('X-Request-Id', requestId);
     ctx.set('Cache-Control', 'no-store');
     ctx.set('SVC-API-Version', options.resolveApiVersion(undefined));
+    ctx.set(trustHeaders(undefined));
     ctx.vary('Accept');
     try {
       if (!METHODS.includes(ctx.method))
@@ -89,6 +91,8 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
       await publicRequests.run(request, () => executed(ctx, () => Promise.resolve()));
       // A stranger is counted once the document is known.
       ctx.set(rateLimitHeaders(request.windows));
+      if (request.trust === null) for (const name of Object.keys(trustHeaders(undefined))) ctx.remove(name);
+      else ctx.set(trustHeaders(request.trust));
       if (request.failure !== undefined) {
         refuse(ctx, request.failure, requestId);
         request.refused = ctx.status === 400;

@@ -50,7 +50,10 @@ export function idempotentMutations(claims: Claims, errors: PublicErrors): Apoll
             { scope: claimScope(context.principal, context.origin.clientAddress), key, fingerprint },
             keptResult,
           );
-          if ('answer' in taken) return replay(taken.answer, request.http !== undefined);
+          if ('answer' in taken) {
+            publicRequest.trust = taken.answer.trust;
+            return replay(taken.answer, request.http !== undefined);
+          }
           publicRequest.held = taken.held;
           // The context of this execution alone: Apollo Server made it for this request.
           Object.assign(contextValue, { idempotency: taken.held.claim });
@@ -65,9 +68,10 @@ export function idempotentMutations(claims: Claims, errors: PublicErrors): Apoll
         if (publicRequest === undefined || held === undefined) return;
         delete publicRequest.held;
         try {
-          const answer = keptOf(response);
+          const answer = keptOf(response, publicRequest.trust);
           if (answer === null) return await held.giveUp();
           const others = await held.keep(answer);
+          if (others !== null) publicRequest.trust = others.trust;
           if (others !== null) Object.assign(response, replay(others, request.http !== undefined));
         } catch (error) {
           Object.assign(response, refusal(error, publicRequest));
@@ -91,7 +95,10 @@ function assertOneMutation(document: DocumentNode, operation: OperationDefinitio
 }
 
 /** Null for a result that a later try may better: one with any error that is not kept over REST either. */
-function keptOf({ body, http }: GraphQLRequestContextWillSendResponse<RequestContext>['response']): KeptResult | null {
+function keptOf(
+  { body, http }: GraphQLRequestContextWillSendResponse<RequestContext>['response'],
+  trust: KeptResult['trust'],
+): KeptResult | null {
   if (body.kind !== 'single') return null;
   const { singleResult } = body;
   const statuses = (singleResult.errors ?? []).map(({ extensions }) => Number(extensions?.['http_status'] ?? 500));
@@ -103,6 +110,7 @@ function keptOf({ body, http }: GraphQLRequestContextWillSendResponse<RequestCon
   return {
     ...(http.status === undefined ? {} : { status: http.status }),
     result: singleResult as Record<string, unknown>,
+    trust,
   };
 }
 

@@ -14,7 +14,9 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
+  valueFromASTUntyped,
 } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 
@@ -130,6 +132,12 @@ export function measureOperation(
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const measured = new Map<string, Measure>();
+  const variableOf: VariableOf = (name) => {
+    const declared = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
+    return (
+      variables[name] ?? (declared?.defaultValue === undefined ? undefined : valueFromASTUntyped(declared.defaultValue))
+    );
+  };
 
   const ofFragment = (name: string): Measure => {
     const known = measured.get(name);
@@ -144,20 +152,19 @@ export function measureOperation(
     const total = { ...NOTHING };
     for (const selection of selectionSet.selections) {
       total.conditions += selection.directives?.length ?? 0;
-      if (selection.kind === Kind.FIELD) add(total, ofField(selection, parent));
-      else if (selection.kind === Kind.FRAGMENT_SPREAD) add(total, inside(ofFragment(selection.name.value)));
-      else
-        add(
-          total,
-          inside(
-            ofSelections(
-              selection.selectionSet,
-              selection.typeCondition === undefined ? parent : schema.getType(selection.typeCondition.name.value),
-            ),
-          ),
-        );
+      const part = ofSelection(selection, parent);
+      // What is left out is planned for all the same.
+      add(total, isLeftOut(selection, variableOf) ? { ...part, cost: 0, listCost: 0 } : part);
     }
     return total;
+  };
+
+  const ofSelection = (selection: SelectionNode, parent: GraphQLNamedType | undefined): Measure => {
+    if (selection.kind === Kind.FIELD) return ofField(selection, parent);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return inside(ofFragment(selection.name.value));
+    const { typeCondition } = selection;
+    const type = typeCondition === undefined ? parent : schema.getType(typeCondition.name.value);
+    return inside(ofSelections(selection.selectionSet, type));
   };
 
   const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined): Measure => {
@@ -183,7 +190,7 @@ export function measureOperation(
     const below = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
     const isList = isListType(getNullableType(definition.type));
     // The size of a page multiplies its lists: the edges of a connection, but not its trust or pageInfo.
-    const rows = pageSize(field, definition, variables, operation);
+    const rows = pageSize(field, definition, variableOf);
     const cost =
       rows === undefined
         ? 1 + below.cost
@@ -260,12 +267,24 @@ function introspected(schema: GraphQLSchema, field: FieldNode): GraphQLNamedType
   return schema.getType(field.name.value === '__schema' ? '__Schema' : '__Type');
 }
 
+/** The value of a variable, or its default. */
+type VariableOf = (name: string) => unknown;
+
+/** Whether `@include` or `@skip` leaves a selection out of the answer. */
+function isLeftOut({ directives = [] }: SelectionNode, variableOf: VariableOf): boolean {
+  return directives.some(({ name, arguments: given = [] }) => {
+    const condition = given.find((argument) => argument.name.value === 'if')?.value;
+    if (condition === undefined) return false;
+    const value = condition.kind === Kind.VARIABLE ? variableOf(condition.name.value) : valueFromASTUntyped(condition);
+    return value === (name.value === 'skip');
+  });
+}
+
 /** Rows that the field's `first` or `last` asks for; undefined for a field that has no pages. */
 function pageSize(
   field: FieldNode,
   definition: GraphQLField<unknown, unknown>,
-  variables: Readonly<Record<string, unknown>>,
-  operation: OperationDefinitionNode,
+  variableOf: VariableOf,
 ): number | undefined {
   if (!definition.args.some(({ name }) => name === 'first')) return undefined;
   const given = field.arguments?.find(
@@ -274,9 +293,7 @@ function pageSize(
   if (given === undefined) return DEFAULT_PAGE;
   if (given.kind === Kind.INT) return sized(Number(given.value));
   if (given.kind !== Kind.VARIABLE) return LARGEST_PAGE;
-  const name = given.name.value;
-  const fallback = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
-  const value = variables[name] ?? (fallback?.kind === Kind.INT ? Number(fallback.value) : undefined);
+  const value = variableOf(given.name.value);
   return value === undefined || value === null ? DEFAULT_PAGE : sized(value);
 }
 

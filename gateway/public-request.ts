@@ -2,10 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import type { RequestContext, RequestOrigin } from '../schema/principal.ts';
 import type { RateWindow } from '../services/identity/limits/rate-limits.ts';
+import { rootTrust, type RootTrust } from '../platform/graph/root-trust.ts';
 import type { HeldClaim } from '../services/idempotency/claims.ts';
 
 /** The answer to a mutation with an idempotency key, as it is kept for whoever sends it again. */
-export const keptResult = z.object({ status: z.int().optional(), result: z.record(z.string(), z.unknown()) });
+export const keptResult = z.object({
+  status: z.int().optional(),
+  result: z.record(z.string(), z.unknown()),
+  trust: rootTrust,
+});
 export type KeptResult = z.output<typeof keptResult>;
 
 /** An operation of a stranger on its way through the gateway, over HTTP or WebSocket. */
@@ -19,6 +24,8 @@ export interface PublicRequest {
   readonly idempotencyKey: string | undefined;
   /** What a mutation with such a key holds while it runs. */
   held?: HeldClaim<KeptResult>;
+  /** Of what was answered; null where it has not been measured, undefined where nothing has an envelope. */
+  trust?: RootTrust | null | undefined;
   /** Set when the operation was refused before it ran (GraphQL over HTTP, "request error"). */
   refused: boolean;
   /** What Apollo Server stumbled over; it would answer "Internal server error" and forget the cause. */

@@ -16,7 +16,7 @@ import { apolloGateway, apolloServer } from './apollo-server.ts';
 import { graphClient, type GraphClient } from './client.ts';
 import { GraphMetrics } from './graph-metrics.ts';
 import { idempotentMutations } from './idempotent-mutations.ts';
-import { InProcessDataSource, RemoteDataSource, type RemoteSubgraph } from './data-sources.ts';
+import { InProcessDataSource, ping, RemoteDataSource, type RemoteSubgraph } from './data-sources.ts';
 import { inProcessEvents, OPENING_TIMEOUT_MS, remoteEvents, type SubgraphEvents } from './event-sources.ts';
 import { httpDoor } from './http.ts';
 import { DEFAULT_LIMITS, type OperationLimits } from './operation-limits.ts';
@@ -82,6 +82,8 @@ export interface Gateway {
   /** True when the upgrade was for `/graphql` and is taken care of. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   readonly client: GraphClient;
+  /** Resolves once every subgraph has answered. @throws where one cannot be reached */
+  pingSubgraphs(): Promise<void>;
   /** Closes sockets and upstream connections. */
   close(): Promise<void>;
 }
@@ -177,6 +179,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         documentsFolder: options.documentsFolder,
       }),
     ),
+    async pingSubgraphs() {
+      await Promise.all(Object.values(upstreams.dataSources).map(ping));
+    },
     async close() {
       await webSockets.close();
       await Promise.all(Object.values(upstreams.events).map((events) => events.close()));

@@ -10,6 +10,8 @@ import { askedRuns } from '../subgraphs/attribution/runs/run-queues.ts';
 import type { DiskWatch } from './disk-watch.ts';
 
 export interface HealthOptions {
+  /** Resolves once every subgraph has answered. */
+  readonly pingSubgraphs: () => Promise<void>;
   readonly backing: { readonly database: Database; readonly clickhouse: ClickHouse };
   /** Null in a process that computes nothing. */
   readonly pool: ComputePool | null;
@@ -39,9 +41,16 @@ const STATEMENT_MS = 5_000;
 
 /**
  * How everything is that a request needs: `down` when uploads or analyses would fail. Each check does what they do: a
- * statement in each of the stores, the queue, the threads, the disk. Whoever asks gets an answer within two seconds.
+ * statement in each of the stores, the queue, the subgraphs, the threads, the disk. Whoever asks gets an answer within
+ * two seconds.
  */
-export function healthOf({ backing, pool, disk, uptimeSeconds }: HealthOptions): () => Promise<HealthReport> {
+export function healthOf({
+  pingSubgraphs,
+  backing,
+  pool,
+  disk,
+  uptimeSeconds,
+}: HealthOptions): () => Promise<HealthReport> {
   const { database, clickhouse } = backing;
   let servedMs = performance.now();
   const asked = {
@@ -62,6 +71,7 @@ export function healthOf({ backing, pool, disk, uptimeSeconds }: HealthOptions):
       if (isForsaken) return { status: 'down', queueDepth: waiting, reason: 'No worker takes jobs.' };
       return { status: waiting > DEEP_QUEUE ? 'degraded' : 'ok', queueDepth: waiting };
     }),
+    gateway: new KeptCheck(() => timed(pingSubgraphs)),
   };
   return async () => {
     const answers = Object.entries(asked).map(async ([name, check]) => [name, await check.read()] as const);
@@ -72,7 +82,7 @@ export function healthOf({ backing, pool, disk, uptimeSeconds }: HealthOptions):
     };
     const statuses = new Set(Object.values(checks).map((check) => check.status));
     const status = statuses.has('down') ? 'down' : statuses.has('degraded') ? 'degraded' : 'ok';
-    return { status, version: VERSION, environment: 'live', uptimeSeconds: uptimeSeconds(), checks };
+    return { status, version: VERSION, uptimeSeconds: uptimeSeconds(), checks };
   };
 }
 

@@ -55,7 +55,8 @@ export interface PublicServerOptions {
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
   readonly exportAttribution: ExportAttribution;
-  readonly health: () => Promise<HealthReport>;
+  /** Makes the check of everything that requests need. */
+  readonly health: (pingSubgraphs: () => Promise<void>) => () => Promise<HealthReport>;
   /** Where the keys of signed results are. */
   readonly keys: Pick<PublicKeyStore, 'published'>;
   readonly logger: Logger;
@@ -81,7 +82,7 @@ const GRAPH_BODY_TIMEOUT_MS = 15_000;
 
 /** The side of the service that faces clients: the gateway, the doors and the probes on one port. */
 export async function openPublicServer(options: PublicServerOptions): Promise<PublicServer> {
-  const { config, admission, claims, logger, clock, health, registry = new Registry() } = options;
+  const { config, admission, claims, logger, clock, registry = new Registry() } = options;
   const requests = new RequestMetrics(registry, [...PROBE_PATHS, METRICS_PATH, GRAPHQL_PATH]);
   let draining = false;
   const gateway = await createGateway({
@@ -102,6 +103,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     refuseHandshake: (problem) => problemMessage(problem, newRequestId(), config.publicBaseUrl),
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
+  const health = options.health(() => gateway.pingSubgraphs());
   const rest = createRestDoor({
     client: gateway.client,
     admission,

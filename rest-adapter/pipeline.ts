@@ -9,6 +9,7 @@ import { authenticate } from './steps/authenticate.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { claimIdempotencyKey } from './steps/claim-idempotency-key.ts';
 import { consumeNonce } from './steps/consume-nonce.ts';
+import { countRefused } from './steps/count-refused.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
 import { followFeed } from './steps/follow-feed.ts';
@@ -48,6 +49,7 @@ const X = 'unmatched';
 const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [assignRequestId, R, W, J, U, D, S, F, PR, PW, O, OF, X],
   [respond, R, W, J, U, D, S, F, PR, PW, O, OF, X], // acts on the way back
+  [countRefused, R, W, J, U, D, S, F, PW, O, OF, X], // acts on the way back
   [reportProblems, R, W, J, U, D, S, F, PR, PW, O, X], // acts on the way back
   [reportOauthErrors, OF], // acts on the way back
   [negotiateVersion, R, W, J, U, D, S, F, PR, PW, O, OF, X],

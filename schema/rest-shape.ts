@@ -13,6 +13,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { MAPS_IN_REST } from './contract/contract.ts';
 import { figureShaper } from './shown-figures.ts';
 import { snakeCase } from './snake-case.ts';
 
@@ -124,6 +125,7 @@ export class RestShape {
       return this.#valueShaper(type.ofType as GraphQLOutputType, parent, field, selections, fragments);
     if (isListType(type)) {
       const item = this.#valueShaper(type.ofType as GraphQLOutputType, parent, field, selections, fragments);
+      if (MAPS_IN_REST.has(`${parent}.${field}`)) return (value) => mapOf((value as readonly unknown[]).map(item));
       return (value) => (value as readonly unknown[]).map((element) => (element === null ? null : item(element)));
     }
     const named = getNamedType(type);
@@ -131,6 +133,11 @@ export class RestShape {
     if (isEnumType(named)) return (value) => String(value).toLowerCase();
     return scalarShaper(named.name, parent, field);
   }
+}
+
+/** Entries of two members each, as a map from the first to the second. */
+function mapOf(entries: readonly unknown[]): Json {
+  return Object.fromEntries(entries.map((entry) => Object.values(entry as Json) as [string, unknown]));
 }
 
 function scalarShaper(scalar: string, parent: string, field: string): Shaper {

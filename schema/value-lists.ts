@@ -4,6 +4,8 @@
  */
 
 export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
+/** Rules of thumb that stand beside the models. */
+export const COMPARISON_RULES = ['last_click', 'first_click', 'linear', 'time_decay', 'position_based'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export const ATTRIBUTION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 /** Why an analysis ended without figures. */

@@ -257,7 +257,8 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
       layout === 'one process'
         ? localExports(backing)
         : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
-    health: healthOf({ backing, pool: worker?.pool ?? null, ...disk, uptimeSeconds: () => 1 }),
+    health: (pingSubgraphs) =>
+      healthOf({ pingSubgraphs, backing, pool: worker?.pool ?? null, ...disk, uptimeSeconds: () => 1 }),
     registry: backing.registry,
     logger,
     clock,

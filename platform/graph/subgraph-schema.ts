@@ -4,6 +4,7 @@ import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import { parse, type GraphQLSchema } from 'graphql';
 import { buildSchema, createResolversMap, type BuildSchemaOptions, type NonEmptyArray } from 'type-graphql';
 import type { RequestContext } from '../../schema/principal.ts';
+import { hearRootTrust } from './root-trust.ts';
 import { roundFigures } from './round-figures.ts';
 import { DateTimeScalar, UrlScalar } from './scalars.ts';
 
@@ -90,6 +91,7 @@ export async function buildSubgraph(options: SubgraphOptions): Promise<Subgraph>
   // Given as a list: the form for a single module leaves the resolvers out.
   const schema = buildSubgraphSchema([{ typeDefs: parse(sdl), resolvers: resolvers as ResolverMap }]);
   roundFigures(schema);
+  hearRootTrust(schema);
   return { name: options.name, sdl, schema };
 }
 

@@ -5,6 +5,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import type { RequestContext } from '../../schema/principal.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import type { PrincipalTokens } from './principal-token.ts';
+import { rootTrustOf } from './root-trust.ts';
 import { SubgraphOperations } from './subgraph-operations.ts';
 import type { Subgraph } from './subgraph-schema.ts';
 import { subgraphWebSocket } from './subgraph-web-socket.ts';
@@ -88,7 +89,8 @@ function httpListener(
     if (request.method !== 'POST' || request.url !== SUBGRAPH_PATH) return { status: 404, body: {} };
     const context = await operations.caller(request.headers);
     const args = operations.prepare(JSON.parse(await readBody(request, maxBodyBytes)), context);
-    return { status: 200, body: operations.presented('errors' in args ? args : await execute(args), context) };
+    const result = operations.presented('errors' in args ? args : await execute(args), context);
+    return { status: 200, body: { ...result, extensions: { trust: rootTrustOf(context) } } };
   };
 
   const stream = async (handler: StreamHandler, request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -82,12 +82,14 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       subgraphs,
       ingestRecords: localRecords(backing.database, recordsPort({ backing, clock }).receiveRecords),
       exportAttribution: localExports(backing),
-      health: healthOf({
-        backing,
-        pool: worker.pool,
-        ...(isEmbedded ? { disk } : {}),
-        uptimeSeconds: () => process.uptime(),
-      }),
+      health: (pingSubgraphs) =>
+        healthOf({
+          pingSubgraphs,
+          backing,
+          pool: worker.pool,
+          ...(isEmbedded ? { disk } : {}),
+          uptimeSeconds: () => process.uptime(),
+        }),
       registry,
       logger,
       clock,

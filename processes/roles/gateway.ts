@@ -29,7 +29,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     internalSecret: config.internalSecret!,
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),
-    health: healthOf({ backing, pool: null, uptimeSeconds: () => process.uptime() }),
+    health: (pingSubgraphs) => healthOf({ pingSubgraphs, backing, pool: null, uptimeSeconds: () => process.uptime() }),
     registry: backing.registry,
     logger,
     clock,

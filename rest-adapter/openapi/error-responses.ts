@@ -1,7 +1,7 @@
 import { PROBLEM_TYPES, type ProblemType } from '../../schema/problems.ts';
 import type { Json, Operation } from '../operation.ts';
 import { problemsOf } from '../pipeline.ts';
-import { audienceOf, headersOf, refusalHeaders, uncountedHeaders } from './headers.ts';
+import { audienceOf, headersOf, refusalHeaders, strangersHeaders } from './headers.ts';
 
 /** Refusals that say when to come back. */
 const PASSING: ReadonlySet<ProblemType> = new Set<ProblemType>([
@@ -9,8 +9,8 @@ const PASSING: ReadonlySet<ProblemType> = new Set<ProblemType>([
   'service_unavailable',
   'idempotency_in_progress',
 ]);
-/** Refusals of a call before it is counted, beside 503 at times. */
-const UNCOUNTED: ReadonlySet<ProblemType> = new Set<ProblemType>([
+/** Refusals before anybody knows who is calling. */
+const OF_STRANGERS: ReadonlySet<ProblemType> = new Set<ProblemType>([
   'unsupported_api_version',
   'invalid_api_key',
   'expired_api_key',
@@ -59,7 +59,7 @@ export class ErrorResponses {
 
   #response(operation: Operation, status: number, types: readonly ProblemType[]): Json {
     const { error, problem, oauthError } = this.#schemas;
-    const headers = types.every((type) => UNCOUNTED.has(type)) ? uncountedHeaders() : headersOf(operation);
+    const headers = types.every((type) => OF_STRANGERS.has(type)) ? strangersHeaders(operation) : headersOf(operation);
     const challenge = status === 401 || types.includes('insufficient_permissions');
     return {
       description: types.map((type) => `\`${type}\`: ${PROBLEM_TYPES[type].title}`).join('; '),

@@ -55,9 +55,9 @@ export function headersOf(operation: Operation): Json {
   });
 }
 
-/** The headers of a refusal before anybody knows who is calling. */
-export function uncountedHeaders(): Json {
-  return referred(COMMON_HEADERS);
+/** The headers of a refusal before anybody knows who is calling: it is counted by its address. */
+export function strangersHeaders(operation: Operation): Json {
+  return referred({ ...COMMON_HEADERS, ...(audienceOf(operation) === 'anyone' ? {} : RATE_HEADERS) });
 }
 
 /** Those that only refusals have, as far as `named`. */

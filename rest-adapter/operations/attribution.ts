@@ -56,8 +56,8 @@ export const attributionOperations = [
     summary: 'Run an analysis',
     description:
       'Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered ' +
-      'as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, ' +
-      'channel_result, then result or error.',
+      'as `processing`, with Location and Retry-After; what Location names tells whether it still waits. With ' +
+      'stream=true the answer is an event stream: progress, channel_result, then result or error.',
     querySchema: z.object({ stream: flag }),
     headerSchema: z.object({
       prefer: z.string().optional().meta({ description: 'wait=N (0 to 60 seconds), respond-async (RFC 7240)' }),

@@ -13,8 +13,9 @@ export const healthOperations = [
     document: null,
     summary: 'Ask whether the service is up',
     description:
-      'Answers without a key. 503 when something is down that every request needs. `degraded` when it is slow, or ' +
-      'when the disk is nearly full: reads go on then, and changes are refused.',
+      'Answers without a key; a test key, or the host of the sandbox, asks for the sandbox. 503 when something is ' +
+      'down that every request needs. `degraded` when it is slow, or when the disk is nearly full: reads go on ' +
+      'then, and changes are refused.',
     success: { status: 200, description: 'It is up', schema: healthReport },
     problems: [],
     variables: () => ({}),
@@ -31,6 +32,7 @@ export const healthOperations = [
           database: { status: 'ok', latency_ms: 2 },
           columnar_store: { status: 'ok', latency_ms: 3 },
           queue: { status: 'ok', queue_depth: 0 },
+          gateway: { status: 'ok', latency_ms: 1 },
           compute_pool: { status: 'ok', threads: 8, queue_depth: 0 },
           disk: { status: 'ok' },
         },

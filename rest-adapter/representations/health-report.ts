@@ -18,13 +18,12 @@ export interface HealthCheck {
 
 /**
  * What the port behind GET /health reports. Names of checks are snake_case: database, columnar_store, queue,
- * compute_pool, disk.
+ * gateway, compute_pool, disk.
  */
 export interface HealthReport {
   readonly status: CheckStatus;
   /** Of the software. */
   readonly version: string;
-  readonly environment: 'live' | 'sandbox';
   readonly uptimeSeconds: number;
   readonly checks: Readonly<Record<string, HealthCheck>>;
 }

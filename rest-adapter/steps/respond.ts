@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
+import type { RiskLevel } from '../../schema/trust-envelope.ts';
+import { trustHeaders } from '../../schema/trust-headers.ts';
 import type { Answer, Call, Step } from '../call.ts';
 import { metaOf, pageLinks, rootUrl } from '../links.ts';
 import type { Json } from '../operation.ts';
@@ -97,18 +99,17 @@ function commonHeaders(call: Call, json: Json | null): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
     'SVC-API-Version': call.apiVersion,
-    ...trustHeaders(json),
+    ...trustHeaders(trustOf(json)),
     ...(call.principal?.environment === 'sandbox' ? { 'SVC-Environment': 'sandbox' } : {}),
     'X-Content-Type-Options': 'nosniff',
     ...deprecationHeaders(call.apiVersion, rootUrl(call.door.config.publicBaseUrl)),
   };
 }
 
-/** An answer without an envelope repeats what is on record; one whose envelope is null has not been measured. */
-function trustHeaders(json: Json | null): Record<string, string> {
-  if (json?.['trust'] === null) return {};
-  const trust = json?.['trust'] as { readonly hrei_score: number; readonly risk_level: string } | undefined;
-  return { 'SVC-HREI-Score': (trust?.hrei_score ?? 0).toFixed(2), 'SVC-HREI-Risk': trust?.risk_level ?? 'minimal' };
+/** The envelope of a body, as headers tell of it. */
+function trustOf(json: Json | null): Parameters<typeof trustHeaders>[0] {
+  const trust = json?.['trust'] as { readonly hrei_score: number; readonly risk_level: RiskLevel } | null | undefined;
+  return trust == null ? trust : { hreiScore: trust.hrei_score, riskLevel: trust.risk_level };
 }
 
 function linksOf(call: Call, answer: Answer, json: Json | null): string {

@@ -32,7 +32,8 @@ export const runJob: Step = {
     const resource = waitS === 0 || isFinished(started) ? started : await waitForEnd(call, job, id, sections, waitS);
     call.answer = {
       status: operation.success.status,
-      body: resource,
+      // The contract calls what is handed over unfinished `processing`; the resource itself tells whether it waits.
+      body: isFinished(resource) ? resource : { ...resource, status: 'processing' },
       headers: {
         ...(applied === null ? {} : { 'Preference-Applied': applied }),
         ...(isFinished(resource)

@@ -17,7 +17,7 @@ export interface paths {
         put?: never;
         /**
          * Run an analysis
-         * @description Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, channel_result, then result or error.
+         * @description Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as `processing`, with Location and Retry-After; what Location names tells whether it still waits. With stream=true the answer is an event stream: progress, channel_result, then result or error.
          *
          *     Needs the scope `attribution:write`.
          */
@@ -39,7 +39,7 @@ export interface paths {
         put?: never;
         /**
          * Run an analysis
-         * @description Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, channel_result, then result or error.
+         * @description Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as `processing`, with Location and Retry-After; what Location names tells whether it still waits. With stream=true the answer is an event stream: progress, channel_result, then result or error.
          *
          *     Needs the scope `attribution:write`.
          */
@@ -929,7 +929,7 @@ export interface paths {
         };
         /**
          * Ask whether the service is up
-         * @description Answers without a key. 503 when something is down that every request needs. `degraded` when it is slow, or when the disk is nearly full: reads go on then, and changes are refused.
+         * @description Answers without a key; a test key, or the host of the sandbox, asks for the sandbox. 503 when something is down that every request needs. `degraded` when it is slow, or when the disk is nearly full: reads go on then, and changes are refused.
          */
         get: operations["getHealth"];
         put?: never;
@@ -2197,6 +2197,11 @@ export interface components {
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -10881,6 +10886,10 @@ export interface operations {
                      *         "queue": {
                      *           "status": "ok",
                      *           "queue_depth": 0
+                     *         },
+                     *         "gateway": {
+                     *           "status": "ok",
+                     *           "latency_ms": 1
                      *         },
                      *         "compute_pool": {
                      *           "status": "ok",

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { EventType } from '../event-catalogue.ts';
 import { channelImpact } from './attribution-impact.ts';
-import { attribution, attributionModel, attributionStatus } from './attribution-result.ts';
+import { attributionModel } from './attribution-model.ts';
+import { attribution, attributionStatus } from './attribution-result.ts';
 import { progressKind } from './progress-kind.ts';
 import { graphTypes, id } from './terms.ts';
 
@@ -14,6 +15,15 @@ export const attributionProgress = z
     progress: z.number().meta({ graph: 'In [0, 1].' }),
     stage: z.string().nullable().meta({ graph: 'queued, loading, building_journeys, model:…, combining, signing.' }),
     message: z.string().nullable().meta({ graph: 'What happened, for people.' }),
+    etaSeconds: z.int().nullable().meta({
+      graph: 'Seconds until the end, should the rest go on at the pace so far; null while there is no pace yet.',
+    }),
+    iteration: z.int().nullable().meta({
+      graph: 'Rounds that the stage’s solver or sampling took, 0 for an exact solution; null where nothing iterates.',
+    }),
+    converged: z.boolean().nullable().meta({
+      graph: 'False when the solver of the stage stopped short of its tolerance; null where nothing iterates.',
+    }),
     model: attributionModel.nullable().meta({ graph: 'The model that a CHANNEL_RESULT comes from.' }),
     status: attributionStatus.meta({ graph: 'State of the analysis after this event.' }),
     channelImpact: z.array(channelImpact).nullable().meta({ graph: 'Provisional credit of one model.' }),

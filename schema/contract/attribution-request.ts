@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { attributionModel, attributionStatus, granularity } from './attribution-result.ts';
+import { attributionModel } from './attribution-model.ts';
+import { attributionStatus, granularity } from './attribution-result.ts';
 import type { IdPrefix } from '../id-prefixes.ts';
 import { channelName, graphTypes, id, inRest, namedDays, namedId, namedMoment } from './terms.ts';
 

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { snakeCase } from '../snake-case.ts';
-import { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES, MODELS } from '../value-lists.ts';
+import { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES } from '../value-lists.ts';
 import { diagnostics } from './attribution-diagnostics.ts';
 import { campaignImpact, channelImpact, timeSeriesPoint } from './attribution-impact.ts';
-import { byChannel, cents, days, environment, graphTypes, id, moment, money } from './terms.ts';
+import { modelShares, ruleRevenue } from './attribution-comparison.ts';
+import { attributionModel } from './attribution-model.ts';
+import { mapInRest } from './rest-form.ts';
+import { cents, days, environment, graphTypes, id, moment, money } from './terms.ts';
 import { trustEnvelope } from './trust-envelope.ts';
 
-export const attributionModel = z.enum(MODELS).register(graphTypes, {
-  name: 'AttributionModel',
-  description: 'CAUSAL combines the five others.',
-});
 export const attributionStatus = z.enum(ATTRIBUTION_STATUSES).register(graphTypes, {
   name: 'AttributionStatus',
   description: 'Where an analysis is in its life.',
@@ -89,13 +88,11 @@ const figures = {
   deltaRNetCents: cents.nullable().meta({ graph: 'Signed sum over all paid channels.' }),
 };
 
-const modelBreakdown = z.record(z.string(), byChannel).nullable().meta({
-  graph: 'Share per channel, by model.',
-  digits: 4,
+const modelBreakdown = mapInRest(modelShares).nullable().meta({
+  graph: 'Share per channel, by every model that could run.',
 });
-const comparison = z.record(z.string(), byChannel).nullable().meta({
-  graph: 'Revenue per channel, by last click, first click, linear, time decay and position.',
-  digits: 2,
+const comparison = mapInRest(ruleRevenue).nullable().meta({
+  graph: 'Revenue per channel, by every rule.',
 });
 const timeSeries = z
   .array(timeSeriesPoint)

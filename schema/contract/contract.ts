@@ -42,20 +42,27 @@ export const FRAGMENTS: Readonly<Record<string, z.ZodObject>> = {
   ChannelImpactRecord: channelImpact,
 };
 
-/** Decimals that REST shows of a member, by `Type.member` of the graph. */
+const MEMBERS = [trustEnvelope, ...NOUNS.map(({ record }) => record)].flatMap(membersIn);
+
+/** Decimals that are shown of a member, by `Type.member` of the graph. */
 export const DIGITS: ReadonlyMap<string, number> = new Map(
-  [trustEnvelope, ...NOUNS.map(({ record }) => record)].flatMap(digitsIn),
+  MEMBERS.flatMap(([name, { digits }]) => (digits === undefined ? [] : [[name, digits] as const])),
 );
 
-/** Of a record and of the records in it. */
-function digitsIn(schema: z.ZodType): (readonly [string, number])[] {
+/** Lists that REST shows as maps, as `Type.member` of the graph. */
+export const MAPS_IN_REST: ReadonlySet<string> = new Set(
+  MEMBERS.flatMap(([name, { mapInRest }]) => (mapInRest === true ? [name] : [])),
+);
+
+/** What is said of the members of a record, and of the records in it. */
+function membersIn(schema: z.ZodType): (readonly [name: string, said: z.GlobalMeta])[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
-    return digitsIn(schema.def.innerType as z.ZodType);
+    return membersIn(schema.def.innerType as z.ZodType);
   }
-  if (schema instanceof z.ZodArray) return digitsIn(schema.def.element as z.ZodType);
+  if (schema instanceof z.ZodArray) return membersIn(schema.def.element as z.ZodType);
   if (!(schema instanceof z.ZodObject)) return [];
-  return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {
-    const { digits } = saidOf(member);
-    return digits === undefined ? digitsIn(member) : [[`${graphNameOf(schema)}.${name}`, digits] as const];
-  });
+  return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, member]) => [
+    [`${graphNameOf(schema)}.${name}`, saidOf(member)] as const,
+    ...membersIn(member),
+  ]);
 }

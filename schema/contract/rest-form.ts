@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { snakeCase, type SnakeCase } from '../snake-case.ts';
-import { ownRestForm } from './terms.ts';
+import { inRest, ownRestForm } from './terms.ts';
 
 /** What REST calls a member. */
 export function restName(name: string, member: unknown): string {
@@ -49,6 +49,14 @@ export function memberOf<Record extends z.ZodObject>(record: Record, graph: stri
   const member = record.meta({ graph });
   forms.set(member, restForm(record));
   return member;
+}
+
+/**
+ * Entries that the graph lists as records of two members, and REST shows as a map from the first to the second.
+ */
+export function mapInRest<Entry extends z.ZodObject>(entry: Entry): z.ZodArray<Entry> {
+  const [, value] = Object.values(entry.shape) as z.ZodType[];
+  return inRest(z.record(z.string(), restForm(value!)), z.array(entry)).meta({ mapInRest: true });
 }
 
 function made(schema: z.ZodType): z.ZodType {

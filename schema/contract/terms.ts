@@ -21,13 +21,25 @@ declare module 'zod' {
     onlyInRest?: true;
     /** The member that REST shows a second time under this name. */
     repeats?: string;
+    /** REST shows the entries of this list as a map. */
+    mapInRest?: true;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
     digits?: number;
   }
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'restAfter', 'onlyInRest', 'repeats', 'digits'] as const;
+export const OWN_META = [
+  'graph',
+  'scalar',
+  'prefix',
+  'rest',
+  'restAfter',
+  'onlyInRest',
+  'repeats',
+  'mapInRest',
+  'digits',
+] as const;
 
 /**
  * Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI

@@ -48,7 +48,7 @@ export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
       new WebhookResolver(services),
       workspaces,
       eventResolver(services),
-      tierChangeResolver(services),
+      tierChangeResolver(services, agents),
     ],
     references: {
       Agent: (reference, context) => agents.resolveReference(reference, context),

@@ -103,7 +103,7 @@ test('a subscription shows an analysis live, up to its result', async () => {
     { data_source_id: source.body['data_source_id'], date_range: DATE_RANGE, model: 'markov' },
     { prefer: 'respond-async' },
   );
-  expect(started.body['status']).toBe('pending');
+  expect(started.body['status']).toBe('processing');
 
   const { page, requests } = explorer;
   await withKey(page);

@@ -61,6 +61,17 @@ describe('the size of an operation', () => {
     expect(sizeOf('{ __schema { types { name @include(if: true) } } }').conditions).toBe(1);
   });
 
+  test('what variables leave out costs nothing', () => {
+    const query =
+      'query ($with: Boolean = false, $without: Boolean) { node { id child @include(if: $with) { child { id } } ' +
+      'nodes(first: 9) @skip(if: $without) { edges { node { id } } } } }';
+    expect(sizeOf(query, { without: true }).cost).toBe(1);
+    expect(sizeOf(query, { with: true, without: true }).cost).toBe(3);
+    expect(sizeOf(query, { without: false }).cost).toBe(1 + 1 + 9 * 2);
+    expect(sizeOf('{ node { ... @include(if: false) { child { id } } } }').cost).toBe(1);
+    expect(sizeOf(query, { without: true })).toMatchObject({ depth: 5, selections: 9, conditions: 2 });
+  });
+
   test('cost counts objects, leaves are free', () => {
     expect(sizeOf('{ node { id name child { id } } }').cost).toBe(2);
   });

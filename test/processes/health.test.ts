@@ -88,7 +88,12 @@ describe('the health of a process', () => {
     started.push(jobs);
     return jobs;
   };
-  const healthNow = () => healthOf({ backing: { database, clickhouse }, pool: null, uptimeSeconds: () => 1 });
+  let isApart = false;
+  const pingSubgraphs = async (): Promise<void> => {
+    if (isApart) throw new Error('a subgraph cannot be reached');
+  };
+  const backing = () => ({ database, clickhouse });
+  const healthNow = () => healthOf({ pingSubgraphs, backing: backing(), pool: null, uptimeSeconds: () => 1 });
 
   beforeAll(async () => {
     [testDatabase, engine] = await Promise.all([
@@ -122,7 +127,7 @@ describe('the health of a process', () => {
   test('asks each store, and the queue, and the threads where there are any', async () => {
     await startJobs(true);
     const pool = createComputePool({ threads: 1 });
-    const health = healthOf({ backing: { database, clickhouse }, pool, uptimeSeconds: () => 7 });
+    const health = healthOf({ pingSubgraphs, backing: backing(), pool, uptimeSeconds: () => 7 });
     expect(await health()).toMatchObject({
       status: 'ok',
       uptimeSeconds: 7,
@@ -130,12 +135,23 @@ describe('the health of a process', () => {
         database: { status: 'ok' },
         columnar_store: { status: 'ok' },
         queue: { status: 'ok', queueDepth: 0 },
+        gateway: { status: 'ok' },
         compute_pool: { status: 'ok', threads: 1 },
       },
     });
     // A pool that has lost its threads takes tasks and never runs them.
     await pool.close();
     expect(await health()).toMatchObject({ status: 'down', checks: { compute_pool: { status: 'down', threads: 0 } } });
+  });
+
+  test('is down while a subgraph does not answer', async () => {
+    await startJobs(true);
+    isApart = true;
+    try {
+      expect(await healthNow()()).toMatchObject({ status: 'down', checks: { gateway: { status: 'down' } } });
+    } finally {
+      isApart = false;
+    }
   });
 
   test('is down while the engine accepts connections and answers nothing, and the probe answers in time', async () => {

@@ -102,13 +102,16 @@ describe('shape', () => {
   });
 
   test('maps keep their keys; money in them has two decimals, shares four; other JSON is verbatim', () => {
-    const query = '{ attribution(id: 1) { comparison modelBreakdown timeSeries { channels } diagnostics { models } } }';
+    const query =
+      '{ attribution(id: 1) { comparison { rule channels { channel revenue } } ' +
+      'modelBreakdown { model shares { channel share } } timeSeries { channels } diagnostics { models } } }';
     const odd = { 'Meta Ads': 1.005, totalDeltaR: null, __proto: 0.123_456 };
+    const listed = (member: string) => Object.entries(odd).map(([channel, figure]) => ({ channel, [member]: figure }));
     expect(
       shape(query, {
         attribution: {
-          comparison: { last_click: odd },
-          modelBreakdown: { markov: odd },
+          comparison: [{ rule: 'LAST_CLICK', channels: listed('revenue') }],
+          modelBreakdown: [{ model: 'MARKOV', shares: listed('share') }],
           timeSeries: [{ channels: odd }],
           diagnostics: { models: odd },
         },

@@ -8,6 +8,7 @@ describe('order of the steps', () => {
     expect(names('write')).toEqual([
       'assign-request-id',
       'respond',
+      'count-refused',
       'report-problems',
       'negotiate-version',
       'authenticate',

@@ -79,8 +79,8 @@ export function attribution(id: string, status: 'PROCESSING' | 'COMPLETED' | 'FA
         roas: 1.999_55,
       },
     ],
-    modelBreakdown: { markov: { 'Meta Ads': 0.270_049 } },
-    comparison: { last_click: { 'Meta Ads': 28_800.005 } },
+    modelBreakdown: [{ model: 'MARKOV', shares: [{ channel: 'Meta Ads', share: 0.270_049 }] }],
+    comparison: [{ rule: 'LAST_CLICK', channels: [{ channel: 'Meta Ads', revenue: 28_800.005 }] }],
     diagnostics: {
       convertingJourneys: 1,
       models: { markov: { removalEffect: 0.123_456_789 } },

@@ -118,7 +118,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
       { data_source_id: 'ds_sandbox_shopify', date_range: SUMMER },
       { prefer: 'respond-async' },
     );
-    expect(body['status']).toBe('pending');
+    expect((await tester.get(`/attribution/${String(body['id'])}`)).body['status']).toBe('pending');
     const uuid = uuidFromPublicId('attr', String(body['id']));
     const jobs = async () =>
       (

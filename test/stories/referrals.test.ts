@@ -113,15 +113,19 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
       });
       const socket = new GraphSocket(house.root, referrer.key!);
       const changes = socket.watch<Readonly<Record<string, unknown>>>(
-        `subscription { tierChanged { sequence previousTier tier activeReferrals rateLimits { requestsPerMinute ` +
-          `dailyLimit } } }`,
+        `subscription { tierChanged { sequence kind progress stage previousTier tier activeReferrals rateLimits { ` +
+          `requestsPerMinute dailyLimit } result { id tier } } }`,
       );
       expect(await changes.next()).toEqual({
         sequence: expect.any(Number),
+        kind: 'PROGRESS',
+        progress: 0,
+        stage: 'watching',
         previousTier: null,
         tier: null,
         activeReferrals: null,
         rateLimits: null,
+        result: null,
       });
       const referred = await Promise.all(Array.from({ length: PARTNER_FROM }, () => register(code)));
       for (const agent of referred.slice(0, -1)) await bringOver(agent);
@@ -149,10 +153,14 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
       });
       expect(await changes.next()).toEqual({
         sequence: expect.any(Number),
+        kind: 'RESULT',
+        progress: 1,
+        stage: 'agent.tier_changed',
         previousTier: 'DISCOVERY',
         tier: 'PARTNER',
         activeReferrals: PARTNER_FROM,
         rateLimits: { requestsPerMinute: 120, dailyLimit: 50_000 },
+        result: { id: agentId, tier: 'PARTNER' },
       });
       await socket.close();
       const next: Answer = await referrer.get('/agents/me');

@@ -11,6 +11,11 @@ export interface StageEvent {
   /** In [0, 1]. */
   readonly progress: number;
   readonly message: string;
+  /** Rounds of what the stage iterates, and whether they ended where they should; absent where nothing iterates. */
+  readonly iteration?: number;
+  readonly converged?: boolean;
+  /** Seconds until the end, at the pace so far; absent while there is no pace yet. */
+  readonly etaS?: number;
 }
 
 /** What a kind of run shows of its result before the end. */

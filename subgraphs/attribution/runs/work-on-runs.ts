@@ -9,7 +9,7 @@ import { completeRun, failRun, type EndingServices } from './end-run.ts';
 import { ProgressWriter } from './progress-writer.ts';
 import { RunFailedError } from './run-failed-error.ts';
 import type { RunKind } from './run-kind.ts';
-import type { PartialResult } from './run-progress.ts';
+import type { PartialResult, RunEvent, StageEvent } from './run-progress.ts';
 import { askedRuns, refreshedRuns, runOf, type RunJob } from './run-queues.ts';
 import { lockRun } from './run-table.ts';
 import { begin, revisionUnderWay, type Run } from './run.ts';
@@ -46,8 +46,11 @@ export async function workOnRun<Row extends Run, Input, Found, Partial extends P
     const begun = await throughOutages(job.signal, () => beginRun(services, kind, job.data));
     if (begun === null) return;
     const signal = AbortSignal.any([job.signal, cancellation.signal]);
-    const found = await kind.compute({ ...job, signal }, begun.row, begun.input, (event) => progress.push(event));
-    progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
+    const begunMs = services.clock().getTime();
+    const tell = (event: RunEvent<Partial>): void =>
+      progress.push(withEta(event, services.clock().getTime() - begunMs));
+    const found = await kind.compute({ ...job, signal }, begun.row, begun.input, tell);
+    tell({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
     await progress.drain();
     await throughOutages(job.signal, () => completeRun(services, kind, run, found));
   } catch (error) {
@@ -62,6 +65,17 @@ export async function workOnRun<Row extends Run, Input, Found, Partial extends P
   } finally {
     await cancellation.stop();
   }
+}
+
+/** Below it, what has been done says too little of what is left. */
+const LEAST_PROGRESS_OF_A_PACE = 0.1;
+
+/** What is left will take as long for its share as what is done took for its own. */
+function withEta<Partial extends PartialResult>(event: RunEvent<Partial>, elapsedMs: number): RunEvent<Partial> {
+  if (event.kind !== 'PROGRESS') return event;
+  const { progress } = event as StageEvent;
+  if (progress < LEAST_PROGRESS_OF_A_PACE) return event;
+  return { ...event, etaS: Math.ceil((elapsedMs * (1 - progress)) / progress / 1000) };
 }
 
 /** The row and what the computation needs; null for a run that is over, or another revision by now. */

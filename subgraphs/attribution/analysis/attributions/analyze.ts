@@ -23,7 +23,7 @@ import {
   type RunTotals,
 } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
-import { modelDiagnostics } from './model-diagnostics.ts';
+import { convergenceOf, modelDiagnostics } from './model-diagnostics.ts';
 import { stage, type ProgressEvent } from './attribution-progress.ts';
 import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
 
@@ -278,9 +278,14 @@ function reportMember(
     const { channels, revenueCents } = creditOf(model, outcome, totals, null);
     services.onProgress({ kind: 'CHANNEL_RESULT', model, progress, revenueCents, channels });
   }
-  services.onProgress(
-    stage(`model:${model}`, progress, outcome.ok ? `${model} is done` : `${model} gives no answer: ${outcome.message}`),
-  );
+  services.onProgress({
+    ...stage(
+      `model:${model}`,
+      progress,
+      outcome.ok ? `${model} is done` : `${model} gives no answer: ${outcome.message}`,
+    ),
+    ...convergenceOf(outcome),
+  });
 }
 
 function required<Outcome extends { readonly ok: boolean }>(

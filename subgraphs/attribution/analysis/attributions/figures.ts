@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { diagnostics, experimentCalibration } from '../../../../schema/contract/attribution-diagnostics.ts';
 import type { confidenceInterval } from '../../../../schema/contract/attribution-impact.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
+import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
 
 /** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
 export type ConfidenceInterval = Frozen<z.output<typeof confidenceInterval>>;
@@ -59,7 +60,7 @@ export type AnalysisDiagnostics = Omit<Frozen<z.output<typeof diagnostics>>, 'ex
 /** What an experiment said of the range, and what that did to the credit of its channel. Money in major units. */
 export type ExperimentCalibration = Frozen<z.output<typeof experimentCalibration>>;
 
-export type ComparisonRule = 'last_click' | 'first_click' | 'linear' | 'time_decay' | 'position_based';
+export type ComparisonRule = (typeof COMPARISON_RULES)[number];
 
 /** Everything that an analysis computes; stored as it is, and presented by each door. */
 export interface AnalysisFigures {

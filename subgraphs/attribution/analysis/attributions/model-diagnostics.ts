@@ -1,6 +1,8 @@
 import type { AttributionModel } from './attribution.ts';
+import type { StageEvent } from '../../runs/run-progress.ts';
 import type { ModelOutcomes } from './compose-figures.ts';
 
+type MemberModel = Exclude<keyof ModelOutcomes, 'causal'>;
 type Report = Readonly<Record<string, unknown>>;
 
 /** What each model says of itself, and what the reader of `model` should be warned of. */
@@ -85,6 +87,13 @@ export function modelDiagnostics(
       : [];
   const warnings = [...new Set([...(asked.ok ? asked.warnings : []), ...memberWarnings])];
   return { models, warnings, iterations: markov.ok ? markov.iterations : 0, converged: !markov.ok || markov.converged };
+}
+
+/** How a member that iterates did: the chain's solver, and dominance where it samples orderings. */
+export function convergenceOf(outcome: ModelOutcomes[MemberModel]): Pick<StageEvent, 'iteration' | 'converged'> {
+  if (!outcome.ok) return {};
+  if (outcome.model === 'markov') return { iteration: outcome.iterations, converged: outcome.converged };
+  return outcome.model === 'dominance' && !outcome.exact ? { iteration: outcome.evaluations } : {};
 }
 
 function refusal(outcome: { readonly code: string; readonly message: string }): Report {

@@ -5,7 +5,7 @@ import { isFinished, isRefreshing } from '../../runs/run.ts';
 import type { Attribution } from './attribution.ts';
 import type { AttributionRecord, ChannelImpact } from './attribution-types.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
-import { presentCampaigns, presentTimeSeries } from './present-breakdown.ts';
+import { presentCampaigns, presentModels, presentRules, presentTimeSeries } from './present-breakdown.ts';
 import { presentTrust, type SourceNow } from './present-trust.ts';
 import { publicationOf, type Publication } from './published-figures.ts';
 import type { TrustEvidence } from './trust-evidence.ts';
@@ -26,10 +26,6 @@ export function presentAttribution(
 ): AttributionRecord {
   const shown = attribution.channels ?? null;
   const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
-  const visible = <Value>(byChannel: Readonly<Record<string, Value>>) =>
-    shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel)));
-  const visibleIn = (breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>) =>
-    Object.fromEntries(Object.entries(breakdown).map(([name, byChannel]) => [name, visible(byChannel)]));
   return {
     id: publicId('attr', attribution.id),
     status,
@@ -61,8 +57,8 @@ export function presentAttribution(
     revenueCausalCents: figures?.revenueCausalCents ?? null,
     deltaRCents: figures?.deltaRCents ?? null,
     deltaRNetCents: figures?.deltaRNetCents ?? null,
-    modelBreakdown: figures === null ? null : visibleIn(figures.modelBreakdown),
-    comparison: figures === null ? null : visibleIn(figures.comparison),
+    modelBreakdown: figures === null ? null : presentModels(figures.modelBreakdown, isShown),
+    comparison: figures === null ? null : presentRules(figures.comparison, isShown),
     timeSeries: figures?.timeSeries == null ? null : presentTimeSeries(figures.timeSeries, isShown),
     campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, isShown),
     diagnostics: figures === null ? null : { ...figures.diagnostics, experiments: figures.calibrations ?? [] },

@@ -7,7 +7,17 @@ export function presentProgress(
   { sequence, event }: SequencedProgress,
   result: AttributionRecord | null,
 ): AttributionProgress {
-  const nothing = { stage: null, message: null, model: null, channelImpact: null, result: null, failureCode: null };
+  const nothing = {
+    stage: null,
+    message: null,
+    etaSeconds: null,
+    iteration: null,
+    converged: null,
+    model: null,
+    channelImpact: null,
+    result: null,
+    failureCode: null,
+  };
   switch (event.kind) {
     case 'PROGRESS':
       return {
@@ -17,6 +27,9 @@ export function presentProgress(
         progress: event.progress,
         stage: event.stage,
         message: event.message,
+        etaSeconds: event.etaS ?? null,
+        iteration: event.iteration ?? null,
+        converged: event.converged ?? null,
         status: event.stage === 'queued' ? 'pending' : 'processing',
       };
     case 'CHANNEL_RESULT':

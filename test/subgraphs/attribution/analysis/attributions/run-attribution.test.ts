@@ -23,7 +23,7 @@ describe('asking for an analysis', () => {
       { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], channels },
       { prefer: 'respond-async' },
     );
-    expect(answer).toMatchObject({ status: 200, body: { status: 'pending', channels } });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'processing', channels } });
   });
 
   test.each([

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { Caller, BOTH_LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
+import { clock } from '../service-clock.ts';
+import { BASELINE, connectEvents, DATE_RANGE } from './reference-events.ts';
+
+/* What REST and GraphQL say of the same thing, and what every answer says of itself. */
+
+const HREI = ['svc-hrei-score', 'svc-hrei-risk'] as const;
+const hreiOf = ({ headers }: Pick<Response, 'headers'>) => HREI.map((name) => headers.get(name));
+
+describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
+  let house: House;
+  let caller: Caller;
+  let source: string;
+  let analysis: Answer;
+
+  const graph = (query: string, headers: Record<string, string> = {}) =>
+    fetch(`${house.root}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${caller.key}`,
+        'x-nonce': randomUUID(),
+        ...headers,
+      },
+      body: JSON.stringify({ query }),
+    });
+
+  beforeAll(async () => {
+    house = await openHouse(layout, { clock });
+    caller = await Caller.register(house.root);
+    source = await connectEvents(caller);
+    const request = { data_source_id: source, date_range: DATE_RANGE, baseline_channels: BASELINE };
+    analysis = await caller.post('/attribution', request);
+  });
+  afterAll(() => house?.stop());
+
+  test('headers tell of the trust of a root payload, whether or not it was asked for', async () => {
+    const id = String(analysis.body['id']);
+    expect(analysis.body['status']).toBe('completed');
+    const measured = hreiOf(await caller.get(`/attribution/${id}`));
+    expect(Number(measured[0])).toBeGreaterThan(0);
+    expect(hreiOf(await graph(`{ attribution(id: "${id}") { id } }`))).toEqual(measured);
+    // The highest of several.
+    expect(hreiOf(await graph(`{ me { id } attribution(id: "${id}") { id trust { hreiScore } } }`))).toEqual(measured);
+    const noRisk = ['0.00', 'minimal'];
+    expect(hreiOf(await graph('{ me { id } }'))).toEqual(noRisk);
+    expect(hreiOf(await graph('{ __typename }'))).toEqual(noRisk);
+    expect(hreiOf(await graph('{ attribution(id: "attr_none") { id } }'))).toEqual(noRisk);
+    expect(hreiOf(await graph('{ nothing }'))).toEqual(noRisk);
+  });
+
+  test('a mutation that is answered again has the headers of its first answer', async () => {
+    const id = String(analysis.body['id']);
+    const gone = `mutation { cancelAttribution(input: { id: "${id}" }) { attribution { id } } }`;
+    const key = { 'svc-idempotency-key': randomUUID() };
+    const answers = [await graph(gone, key), await graph(gone, key)];
+    expect(answers.map(({ headers }) => headers.get('svc-idempotent-replayed'))).toEqual([null, 'true']);
+    expect(hreiOf(answers[1]!)).toEqual(hreiOf(answers[0]!));
+    const run =
+      `mutation { runAttribution(input: { dataSourceId: "${source}", dateRange: ${JSON.stringify(DATE_RANGE)} }) ` +
+      '{ attribution { id } } }';
+    const other = { 'svc-idempotency-key': randomUUID() };
+    expect(hreiOf(await graph(run, other))).toEqual(['0.00', 'minimal']);
+    expect(hreiOf(await graph(run, other))).toEqual(['0.00', 'minimal']);
+  });
+
+  test('the shares of the models and the revenue of the rules are the same, typed in the graph', async () => {
+    const { body } = await caller.get(`/attribution/${String(analysis.body['id'])}`);
+    const { data } = await caller.graphql(
+      `{ attribution(id: "${String(body['id'])}") {
+        modelBreakdown { model shares { channel share } } comparison { rule channels { channel revenue } } } }`,
+    );
+    const { modelBreakdown, comparison } = data!['attribution'] as unknown as {
+      modelBreakdown: { model: string; shares: { channel: string; share: number }[] }[];
+      comparison: { rule: string; channels: { channel: string; revenue: number }[] }[];
+    };
+    const map = <Entry>(entries: readonly Entry[], pair: (entry: Entry) => readonly [string, unknown]) =>
+      Object.fromEntries(entries.map(pair));
+    expect(
+      map(modelBreakdown, ({ model, shares }) => [
+        model.toLowerCase(),
+        map(shares, ({ channel, share }) => [channel, share]),
+      ]),
+    ).toEqual(body['model_breakdown']);
+    expect(
+      map(comparison, ({ rule, channels }) => [
+        rule.toLowerCase(),
+        map(channels, ({ channel, revenue }) => [channel, revenue]),
+      ]),
+    ).toEqual(body['comparison']);
+  });
+
+  test('progress says how long it will take, and what iterates how it did', async () => {
+    const stream = await caller.open(
+      'POST',
+      '/attribution?stream=true',
+      JSON.stringify({
+        data_source_id: source,
+        date_range: DATE_RANGE,
+        baseline_channels: BASELINE,
+        lookback_window_days: 29,
+      }),
+      { 'content-type': 'application/json' },
+    );
+    const events = (await stream.text())
+      .split('\n\n')
+      .filter((event) => event.includes('event: progress'))
+      .map((event) => JSON.parse(/^data: (.*)$/m.exec(event)![1]!) as Json);
+    const byStage = new Map(events.map((event) => [String(event['stage']), event]));
+    expect(byStage.get('queued')).toMatchObject({ eta_seconds: null, iteration: null, converged: null });
+    expect(byStage.get('model:markov')).toMatchObject({ iteration: expect.any(Number), converged: true });
+    expect(byStage.get('model:shapley')).toMatchObject({ iteration: null, converged: null });
+    for (const { stage, progress, eta_seconds: eta } of events.filter((each) => Number(each['progress']) >= 0.1)) {
+      expect([stage, progress, Number.isInteger(eta) && Number(eta) >= 0]).toEqual([stage, progress, true]);
+    }
+  });
+});
+
+describe('what is refused before anybody is known', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse('one process', { withWorker: false, rateLimits: standardRateLimits('three') });
+  });
+  afterAll(() => house?.stop());
+
+  test.each([
+    ['no key', 401, 'GET', '/agents/me', {}],
+    ['an unknown key', 401, 'GET', '/agents/me', { authorization: `Bearer svc_live_sk_${'a'.repeat(24)}` }],
+    ['an unknown path', 404, 'GET', '/nothing', {}],
+    ['another method', 405, 'PUT', '/agents/me', {}],
+    ['an unknown version', 400, 'GET', '/agents/me', { 'svc-api-version': '1999-01-01' }],
+    ['a signature that is none', 422, 'POST', '/verify', { 'content-type': 'application/json' }],
+  ] as const)('%s: %i, and where the window of the address stands', async (_what, status, method, path, headers) => {
+    const left: number[] = [];
+    for (let times = 0; times < 2; times += 1) {
+      const stranger = new Caller(house.root, null);
+      const answer = await stranger.send(method, path, method === 'POST' ? '{"jws":"none"}' : undefined, headers);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('ratelimit-policy')).toBe('"minute";q=60;w=60');
+      expect(answer.headers.get('ratelimit')).toMatch(/^"minute";r=\d+;t=\d+$/);
+      left.push(Number(answer.headers.get('x-ratelimit-remaining')));
+    }
+    // Unless a minute began between the two.
+    expect([left[0]! - 1, 59]).toContain(left[1]);
+  });
+
+  test('stays what it is when the window is used up', async () => {
+    const stranger = new Caller(house.root, null);
+    let last = await stranger.get('/nothing');
+    for (let times = 0; times < 130; times += 1) last = await stranger.get('/nothing');
+    expect(last.status).toBe(404);
+    expect(last.headers.get('x-ratelimit-remaining')).toBe('0');
+  });
+});
+
+test('health is that of the environment that is addressed', async () => {
+  const house = await openHouse('one process', { withWorker: false });
+  try {
+    const asked = async (headers: Record<string, string>) => {
+      const { body, headers: answered } = await new Caller(house.root, null).get('/health', headers);
+      return [body['environment'], answered.get('svc-environment')];
+    };
+    expect(await asked({})).toEqual(['live', null]);
+    expect(await asked({ authorization: `Bearer svc_live_sk_${'a'.repeat(24)}` })).toEqual(['live', null]);
+    expect(await asked({ authorization: `Bearer svc_test_sk_${'a'.repeat(24)}` })).toEqual(['sandbox', 'sandbox']);
+    const { body } = await new Caller(house.root, null).get('/health');
+    expect(Object.keys(body['checks'] as Json)).toEqual(
+      expect.arrayContaining(['database', 'columnar_store', 'queue', 'gateway']),
+    );
+  } finally {
+    await house.stop();
+  }
+});
