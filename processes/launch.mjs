@@ -207,6 +207,9 @@ function copyAssets() {
         cpSync(join(root, room, file), join(root, 'dist', room, file));
     }
   }
+  // The guides, which the service shows beside its reference.
+  for (const shelf of ['docs/concepts', 'docs/operating'])
+    cpSync(join(root, shelf), join(root, 'dist', shelf), { recursive: true });
 }
 
 async function schema() {

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Context } from 'koa';
 import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
+import { guideAt } from './guides.ts';
 import { buildOpenApi } from './openapi.ts';
 import { errorIndexPage, errorPage, referencePage, START_SCRIPT, versionsPage } from './pages.ts';
 
@@ -33,8 +34,8 @@ const CONTENT_SECURITY_POLICY =
   "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * Serves `/openapi.json`, `/docs` (Swagger UI from local files) and the pages that `doc_url` points at; `/` leads to
- * `/docs`.
+ * Serves `/openapi.json`, `/docs` (Swagger UI from local files), the guides, and the pages that `doc_url` points at;
+ * `/` leads to `/docs`.
  */
 export function createDocumentation(publicBaseUrl: string): Documentation {
   const pages = new Map<string, Page>();
@@ -46,6 +47,8 @@ export function createDocumentation(publicBaseUrl: string): Documentation {
     if (path === '/docs/assets/start.js') return page('text/javascript', START_SCRIPT);
     if (path === '/docs/versions') return page('text/html', versionsPage());
     if (path === '/docs/errors') return page('text/html', errorIndexPage());
+    const guide = guideAt(path);
+    if (guide !== undefined) return page(guide.type, guide.content);
     const [, asset] = /^\/docs\/assets\/([\w.-]+)$/.exec(path) ?? [];
     if (asset !== undefined && Object.hasOwn(ASSETS, asset))
       return page(ASSETS[asset]!, readFileSync(join(assetDirectory, asset)));

@@ -162,7 +162,6 @@ function parametersOf(operation: Operation, components: Components): Json[] {
       required: false,
       description,
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
-      example: 'order-4711',
     });
   }
   if (operation.representation !== undefined)

@@ -90,12 +90,23 @@ operations come without a new version.</p>
   );
 }
 
+const REFERENCE_STYLE = `
+body { margin: 0 }
+.guides { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; padding: .75rem 1.5rem; background: #17202a }
+.guides a { color: #e8edf0; font: 15px/1.6 system-ui, sans-serif } .swagger-ui .operation-filter-input { width: 100% }
+`;
+
 /** The API reference: Swagger UI from local files. */
 export function referencePage(): string {
   return `<!doctype html>
 <html lang="en"><head>${META}<title>API reference · Liftgraph</title>
 <link rel="icon" href="docs/assets/favicon-32x32.png"><link rel="stylesheet" href="docs/assets/swagger-ui.css"></head>
-<body><div id="reference"></div>
+<body><style>${REFERENCE_STYLE}</style>
+<nav class="guides"><a href="docs/guides">Guides</a><a href="docs/guides/operating/retries">Retries</a><a
+ href="docs/guides/operating/uploads">Uploads</a><a href="docs/guides/operating/webhooks">Webhooks</a><a
+ href="docs/guides/operating/sandbox">Sandbox</a><a href="docs/errors">Errors</a><a
+ href="docs/versions">Versions</a><a href="graphql">GraphiQL</a><a href="openapi.json">OpenAPI</a></nav>
+<div id="reference"></div>
 <script src="docs/assets/swagger-ui-bundle.js"></script><script src="docs/assets/start.js"></script></body></html>
 `;
 }
@@ -115,11 +126,23 @@ export const START_SCRIPT = `(async (script) => {
     deepLinking: true,
     persistAuthorization: true,
     validatorUrl: null,
+    filter: true,
+    plugins: [{ fn: { opsFilter: byWords } }],
     requestInterceptor(request) {
       if (!['GET', 'HEAD'].includes((request.method || 'GET').toUpperCase())) request.headers['X-Nonce'] = newNonce();
       return request;
     },
   });
+  // Keeps the operations that have every word in path, summary or tag; Swagger UI's own filter knows tags alone.
+  function byWords(taggedOps, phrase) {
+    const words = phrase.toLowerCase().split(/\\s+/).filter(Boolean);
+    const said = (tag, op) =>
+      [tag, op.get('method'), op.get('path'), op.getIn(['operation', 'summary'])].join(' ').toLowerCase();
+    return taggedOps
+      .map((group, tag) => group.update('operations', (ops) =>
+        ops.filter((op) => words.every((word) => said(tag, op).includes(word)))))
+      .filter((group) => group.get('operations').size > 0);
+  }
   // Browsers make UUIDs only where the address is https or this machine.
   function newNonce() {
     const hex = (byte) => byte.toString(16).padStart(2, '0');

@@ -92,7 +92,7 @@ export function assertCovers(principal: Principal, scopes: readonly Scope[], par
   throw new ProblemError(
     'insufficient_permissions',
     `Your own key lacks ${beyond.join(', ')}, and a key cannot grant what it lacks. Use a key that has these scopes.`,
-    { code: 'missing_scope', param },
+    { code: 'missing_scope', param, scope: beyond.join(' ') },
   );
 }
 
@@ -112,6 +112,7 @@ export function assertAction(principal: Principal | null, action: Action): Princ
     throw new ProblemError('insufficient_permissions', `The key lacks the scope ${scope}, which ${action} needs.`, {
       code: 'missing_scope',
       param: 'header:Authorization',
+      scope,
     });
   }
   if (secret === true && principal.proof !== 'secret') {

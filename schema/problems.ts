@@ -50,6 +50,8 @@ export interface ProblemOptions {
   /** The first fifty are told. */
   readonly errors?: readonly ProblemDetail[];
   readonly retryAfterS?: number;
+  /** Scopes that a key would need, apart by spaces (RFC 6750 §3). */
+  readonly scope?: string;
   /** Overrides the type's status: the three endpoints that answer 400 to a `validation_error`. */
   readonly status?: number;
   readonly cause?: unknown;
@@ -63,6 +65,8 @@ export interface ProblemWire {
   readonly param?: string;
   readonly errors?: readonly ProblemDetail[];
   readonly retryAfterS?: number;
+  /** Scopes that a key would need, apart by spaces (RFC 6750 §3). */
+  readonly scope?: string;
 }
 
 /**
@@ -90,6 +94,7 @@ export class ProblemError extends Error {
         ...(options.param === undefined ? {} : { param: options.param }),
         ...(errors.length === 0 ? {} : { errors }),
         ...(options.retryAfterS === undefined ? {} : { retryAfterS: options.retryAfterS }),
+        ...(options.scope === undefined ? {} : { scope: options.scope }),
       },
     };
   }

@@ -3326,10 +3326,7 @@ export interface operations {
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 /** @description Milliseconds that the job takes longer, so that it can be watched; ignored with live keys */
                 "SVC-Sandbox-Delay"?: number;
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -3592,10 +3589,7 @@ export interface operations {
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 /** @description Milliseconds that the job takes longer, so that it can be watched; ignored with live keys */
                 "SVC-Sandbox-Delay"?: number;
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -4170,10 +4164,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -4464,10 +4455,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -4613,10 +4601,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -5153,10 +5138,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -5450,10 +5432,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -5795,10 +5774,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -6106,10 +6082,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -6451,10 +6424,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -6786,10 +6756,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -7093,10 +7060,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -7659,10 +7623,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -7940,10 +7901,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -8076,10 +8034,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -8208,10 +8163,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -8378,10 +8330,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -8532,10 +8481,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -8836,10 +8782,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -9162,10 +9105,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -9303,10 +9243,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -9668,10 +9605,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path?: never;
@@ -10112,10 +10046,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -10261,10 +10192,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {
@@ -10568,10 +10496,7 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
-                /**
-                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
-                 * @example order-4711
-                 */
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
                 "SVC-Idempotency-Key"?: string;
             };
             path: {

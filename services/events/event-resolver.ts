@@ -77,12 +77,14 @@ function wantedTypes({ scopes }: Principal, types: readonly string[] | null): Re
         `types: ${JSON.stringify(type.slice(0, 100))} is not one of ${EVENT_TYPES.join(', ')}`,
         { code: 'unknown_event_type', param: '/types' },
       );
-    if (!readable.has(type))
-      throw new ProblemError(
-        'insufficient_permissions',
-        `The key lacks the scope ${scopeOfEvent(type)}, which ${type} needs.`,
-        { code: 'missing_scope', param: 'header:Authorization' },
-      );
+    if (!readable.has(type)) {
+      const scope = scopeOfEvent(type);
+      throw new ProblemError('insufficient_permissions', `The key lacks the scope ${scope}, which ${type} needs.`, {
+        code: 'missing_scope',
+        param: 'header:Authorization',
+        ...(scope !== null && { scope }),
+      });
+    }
   }
   return new Set((types ?? [...readable]) as readonly EventType[]);
 }

@@ -17,11 +17,12 @@ export function assertMayHear(principal: Principal, events: readonly EventChoice
   const readable = readableEventTypes(principal.scopes);
   const beyond = events.find((type) => type !== EVERY_EVENT && !readable.includes(type));
   if (beyond === undefined || beyond === EVERY_EVENT) return;
+  const scope = scopeOfEvent(beyond);
   throw new ProblemError(
     'insufficient_permissions',
-    `Events of type ${beyond} need the scope ${scopeOfEvent(beyond)}, which the key lacks. Leave the type out, or ` +
+    `Events of type ${beyond} need the scope ${scope}, which the key lacks. Leave the type out, or ` +
       `use a key that has the scope.`,
-    { code: 'missing_scope', param: '/events' },
+    { code: 'missing_scope', param: '/events', ...(scope !== null && { scope }) },
   );
 }
 

@@ -61,6 +61,37 @@ test('“Try it out” registers an agent, with a nonce that nobody typed', asyn
   );
 });
 
+test('“Try it out” sends no idempotency key that nobody typed: a second, different call is no conflict', async () => {
+  const panel = await tryOut(reference.page, 'post', '/agents/register');
+  for (const operator of ['swagger-first', 'swagger-second']) {
+    await panel.locator('textarea.body-param__text').fill(JSON.stringify({ name: 'reader', operator_id: operator }));
+    const [response] = await Promise.all([
+      reference.page.waitForResponse((each) => each.url().endsWith('/agents/register')),
+      panel.getByRole('button', { name: 'Execute' }).click(),
+    ]);
+    expect([response.status(), response.request().headers()['svc-idempotency-key']]).toEqual([201, undefined]);
+  }
+});
+
+test('the filter box finds operations by any words of theirs', async () => {
+  const { page } = reference;
+  await page.locator('.operation-filter-input').fill('deliver AGAIN');
+  await page.locator('.opblock').nth(1).waitFor({ state: 'detached' });
+  expect(await page.locator('.opblock-summary-path').allInnerTexts()).toEqual([expect.stringContaining('redeliver')]);
+  await page.locator('.operation-filter-input').fill('nothing of the kind');
+  await page.locator('.opblock').first().waitFor({ state: 'detached' });
+});
+
+test('leads to the guides, which show formulas and pictures', async () => {
+  const { page, requests, errors } = reference;
+  await page.getByRole('link', { name: 'Guides' }).click();
+  await page.getByRole('link', { name: /^PRAV/ }).click();
+  await page.locator('math').first().waitFor();
+  expect(await page.locator('img').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+  expect(originsOf(requests)).toEqual([house.root]);
+  expect(errors).toEqual([]);
+});
+
 test('a key given under Authorize goes with the requests', async () => {
   const { page } = reference;
   const caller = await Caller.register(house.root);

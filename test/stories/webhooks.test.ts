@@ -322,11 +322,9 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
         }),
       ),
     );
-    expect(refusal(await create({ events: ['health.alert', 'billing.invoice_created'] }, narrow)).slice(0, 3)).toEqual([
-      403,
-      'insufficient_permissions',
-      'missing_scope',
-    ]);
+    const beyond = await create({ events: ['health.alert', 'billing.invoice_created'] }, narrow);
+    expect(refusal(beyond).slice(0, 3)).toEqual([403, 'insufficient_permissions', 'missing_scope']);
+    expect(beyond.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="billing:read"');
     await create({ url: `${receiver.url}/narrow` }, narrow);
     const tester = await withTestKey(house, caller);
     const sandboxed = await create({ url: `${receiver.url}/sandbox` }, tester);

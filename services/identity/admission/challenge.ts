@@ -4,14 +4,15 @@ import type { ProblemError } from '../../../schema/problems.ts';
  * `WWW-Authenticate` of a refusal (RFC 6750 §3; RFC 9728 §5.1 says where a client learns how to be let in); undefined
  * for problems that no other credential would mend.
  * @param root address of the service without `/v1`
- * @param scope that the operation needs, null where it needs none or nobody can say
+ * @param scopeOfOperation that it needs, null where it needs none; the problem may name another
  */
-export function challengeOf(problem: ProblemError, root: string, scope: string | null): string | undefined {
+export function challengeOf(problem: ProblemError, root: string, scopeOfOperation: string | null): string | undefined {
   const metadata = `resource_metadata="${root}/.well-known/oauth-protected-resource"`;
   // A client or a grant was refused: no token was shown that could be invalid.
   if (problem.type === 'invalid_client' || problem.type === 'invalid_grant')
     return problem.problem.status === 401 ? `Bearer realm="svc", ${metadata}` : undefined;
   if (problem.problem.status === 401) return `Bearer realm="svc", error="invalid_token", ${metadata}`;
+  const scope = problem.problem.scope ?? scopeOfOperation;
   if (problem.type === 'insufficient_permissions')
     return `Bearer realm="svc", error="insufficient_scope"${scope === null ? '' : `, scope="${scope}"`}`;
   return undefined;
