@@ -10,6 +10,7 @@ import { contentKind, type IngestOutcome, type IngestRecords, type RecordUpload 
 import {
   recordsReport,
   type ReceiveRecords,
+  failureOf,
   type RecordsReport,
 } from '../subgraphs/attribution/intake/data-sources/records.ts';
 
@@ -80,8 +81,11 @@ function contentOf(
 
 /** What the REST door says of an upload. */
 function outcomeOf(report: RecordsReport, contentDigest: string | null): IngestOutcome {
+  const failure = failureOf(report);
   return {
     uploadId: report.uploadId,
+    status: failure === null ? 'completed' : 'failed',
+    failure,
     kind: report.kind,
     accepted: report.rowsAccepted,
     rejected: report.rowsRejected,

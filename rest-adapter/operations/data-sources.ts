@@ -54,7 +54,16 @@ const uploadRecords = operation({
   example: {
     path: { id: EXAMPLE_SOURCE },
     body: [{ user_id: 'u1', timestamp: '2026-01-05T10:00:00Z', channel: 'meta_ads', campaign: 'spring', cost: 0.4 }],
-    response: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [], warnings: [], trust: exampleTrust(1) },
+    response: {
+      status: 'completed',
+      failure: null,
+      kind: 'touchpoints',
+      accepted: 1,
+      rejected: 0,
+      errors: [],
+      warnings: [],
+      trust: exampleTrust(1),
+    },
   },
 });
 

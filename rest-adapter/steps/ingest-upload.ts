@@ -62,6 +62,8 @@ export const ingestUpload: Step = {
     call.contentDigest = outcome.contentDigest ?? null;
     const body: Json = {
       ...(outcome.uploadId === undefined ? {} : { upload_id: outcome.uploadId }),
+      status: outcome.status,
+      failure: outcome.failure,
       kind: outcome.kind,
       accepted: outcome.accepted,
       rejected: outcome.rejected,

@@ -1410,6 +1410,13 @@ export interface components {
                 started_at: string;
                 status: string;
                 completed_at: string | null;
+                error: {
+                    code: string;
+                    message: string;
+                    /** Format: date-time */
+                    at: string;
+                    retryable: boolean;
+                } | null;
             }[];
             agent_id: string | null;
             workspace_id: string | null;
@@ -4705,6 +4712,8 @@ export interface operations {
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *       "created_at": "2026-01-31T18:00:00.000Z",
                      *       "ingest": {
+                     *         "status": "completed",
+                     *         "failure": null,
                      *         "kind": "events",
                      *         "accepted": 1,
                      *         "rejected": 0,
@@ -4780,6 +4789,16 @@ export interface operations {
                         created_at: string;
                         /** @description What came of credentials.content; null without it */
                         ingest: {
+                            /**
+                             * @description `failed` when rows came and every one was rejected: nothing was stored
+                             * @enum {string}
+                             */
+                            status: "completed" | "failed";
+                            failure: {
+                                /** @enum {string} */
+                                code: "all_rows_rejected";
+                                message: string;
+                            } | null;
                             kind: string;
                             accepted: number;
                             rejected: number;
@@ -5028,7 +5047,8 @@ export interface operations {
                      *           "status": "completed",
                      *           "rows": 1002,
                      *           "started_at": "2026-02-01T09:12:00.000Z",
-                     *           "completed_at": "2026-02-01T09:12:40.000Z"
+                     *           "completed_at": "2026-02-01T09:12:40.000Z",
+                     *           "error": null
                      *         }
                      *       ],
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
@@ -5205,6 +5225,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "status": "completed",
+                     *       "failure": null,
                      *       "kind": "touchpoints",
                      *       "accepted": 1,
                      *       "rejected": 0,
@@ -5266,6 +5288,16 @@ export interface operations {
                      */
                     "application/json": {
                         upload_id?: string;
+                        /**
+                         * @description `failed` when rows came and every one was rejected: nothing was stored
+                         * @enum {string}
+                         */
+                        status: "completed" | "failed";
+                        failure: {
+                            /** @enum {string} */
+                            code: "all_rows_rejected";
+                            message: string;
+                        } | null;
                         kind: string;
                         accepted: number;
                         rejected: number;

@@ -42,6 +42,15 @@ const shownSync = z.object({
   statusUrl: z.url().meta({ onlyInRest: true }),
 });
 
+const exampleIngest = {
+  status: 'completed',
+  failure: null,
+  kind: 'events',
+  accepted: 1,
+  rejected: 0,
+  errors: [],
+  warnings: [],
+};
 const example = {
   data_source_id: EXAMPLE_SOURCE,
   type: 'csv_upload',
@@ -103,7 +112,7 @@ export const sources = noun({
               'u1,2026-01-05T10:00:00Z,meta_ads,spring,0.40,0,\n',
           },
         },
-        response: { ...example, ingest: { kind: 'events', accepted: 1, rejected: 0, errors: [], warnings: [] } },
+        response: { ...example, ingest: exampleIngest },
       },
     },
     listDataSources: {
@@ -150,6 +159,7 @@ export const sources = noun({
               rows: 1002,
               started_at: '2026-02-01T09:12:00.000Z',
               completed_at: example.last_sync,
+              error: null,
             },
           ],
         },

@@ -26,8 +26,26 @@ export const storedReject = z
   .object({ ...reportedRow.shape, uploadId: rejectedRow.shape.uploadId })
   .meta({ id: 'StoredReject' });
 
+const ingestStatus = z.enum(['completed', 'failed']).register(graphTypes, {
+  name: 'IngestStatus',
+  description: 'Whether rows came of a request.',
+});
+const ingestFailure = z
+  .object({
+    code: z
+      .enum(['all_rows_rejected'])
+      .meta({ scalar: 'String', graph: 'What went wrong, for programs: all_rows_rejected.' }),
+    message: z.string().meta({ graph: 'What went wrong and what to do, for people.' }),
+  })
+  .register(graphTypes, { name: 'IngestFailure', description: 'Why no row of a request was stored.' });
+
 export const ingestReport = z
   .object({
+    status: ingestStatus.meta({
+      description: '`failed` when rows came and every one was rejected: nothing was stored',
+      graph: 'FAILED when rows came and every one was rejected: nothing was stored.',
+    }),
+    failure: ingestFailure.nullable().meta({ graph: 'Null unless the status is FAILED.' }),
     kind: z.string().meta({
       graph: 'Kind that was detected from the header: touchpoints, conversions, spend, paths or events.',
     }),

@@ -129,6 +129,7 @@ export const sync = z
     requestedAt: moment.meta({ graph: 'When it was asked for.' }),
     startedAt,
     completedAt: moment.nullable().meta({ graph: 'When it ended, well or not; null until then.' }),
+    error: sourceError.nullable().meta({ graph: 'Why it failed; null where it did not.' }),
   })
   .register(graphTypes, { name: 'DataSourceSync', description: 'One upload or sync of a source.' });
 
@@ -159,7 +160,7 @@ export const sourceWithDetail = z
     quality: quality.nullable(),
     currentSync: currentSync.pick({ ...shownSync, progress: true }).nullable(),
     error: error.meta({ rest: 'last_error' }),
-    recentSyncs: z.array(sync.pick({ ...shownSync, status: true, completedAt: true })),
+    recentSyncs: z.array(sync.pick({ ...shownSync, status: true, completedAt: true, error: true })),
     ...dataSource.pick({ agentId: true, workspaceId: true, brandId: true, currency: true }).shape,
     ...dataSource.pick({ baselineChannels: true, createdAt: true }).shape,
   })

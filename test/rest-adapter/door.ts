@@ -220,7 +220,15 @@ export async function openDoor(
 const drainRecords: IngestRecords = async (_context, _id, { body }) => {
   let bytes = 0;
   for await (const chunk of body) bytes += chunk.length;
-  return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
+  return {
+    status: 'completed',
+    failure: null,
+    kind: 'touchpoints',
+    accepted: bytes,
+    rejected: 0,
+    errors: [],
+    warnings: [],
+  };
 };
 
 const nameOfExport: ExportAttribution = async (_context, id, { format, level }) => ({

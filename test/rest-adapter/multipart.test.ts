@@ -77,7 +77,15 @@ describe('multipart/form-data', () => {
 
   test('a port that does not read to the end still gets its answer out', async () => {
     await using door = await openDoor({
-      ingestRecords: async () => ({ kind: 'touchpoints', accepted: 0, rejected: 0, errors: [], warnings: [] }),
+      ingestRecords: async () => ({
+        status: 'completed',
+        failure: null,
+        kind: 'touchpoints',
+        accepted: 0,
+        rejected: 0,
+        errors: [],
+        warnings: [],
+      }),
     });
     const response = await door.call('POST', PATH, {
       body: form(['file', new Blob([randomBytes(MEBIBYTE)], { type: 'text/csv' }), 'a.csv']),

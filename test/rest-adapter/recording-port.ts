@@ -21,6 +21,8 @@ export function recording(): { readonly received: Received[]; readonly ingestRec
       received.push({ dataSourceId, ...upload, bytes: Buffer.concat(chunks) });
       return {
         uploadId: 'upload_1',
+        status: 'completed',
+        failure: null,
         kind: 'touchpoints',
         accepted: 3,
         rejected: 1,

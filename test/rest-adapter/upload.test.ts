@@ -23,6 +23,8 @@ test.each([
   expect(response.status).toBe(202);
   expect(await response.json()).toMatchObject({
     upload_id: 'upload_1',
+    status: 'completed',
+    failure: null,
     kind: 'touchpoints',
     accepted: 3,
     rejected: 1,
@@ -81,7 +83,15 @@ test('rows arrive while the client still sends, and wait while the port is busy'
         bytes += chunk.length;
         firstChunk.resolve();
       }
-      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
+      return {
+        status: 'completed',
+        failure: null,
+        kind: 'touchpoints',
+        accepted: bytes,
+        rejected: 0,
+        errors: [],
+        warnings: [],
+      };
     },
   });
   const stream = new ReadableStream<Uint8Array>({
@@ -105,7 +115,15 @@ test('a port that reads slowly is not taken for a client that stalls', async () 
         if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 120));
         bytes += chunk.length;
       }
-      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
+      return {
+        status: 'completed',
+        failure: null,
+        kind: 'touchpoints',
+        accepted: bytes,
+        rejected: 0,
+        errors: [],
+        warnings: [],
+      };
     },
   });
   const response = await door.call('POST', PATH, {
@@ -180,7 +198,15 @@ describe('limits and failures', () => {
         try {
           let bytes = 0;
           for await (const chunk of body) bytes += chunk.length;
-          return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
+          return {
+            status: 'completed',
+            failure: null,
+            kind: 'touchpoints',
+            accepted: bytes,
+            rejected: 0,
+            errors: [],
+            warnings: [],
+          };
         } catch (cause) {
           throw new Error('the load failed', { cause });
         }
@@ -307,7 +333,15 @@ describe('limits and failures', () => {
           largest = Math.max(largest, chunk.length);
           hash.update(chunk);
         }
-        return { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [], warnings: [] };
+        return {
+          status: 'completed',
+          failure: null,
+          kind: 'touchpoints',
+          accepted: 1,
+          rejected: 0,
+          errors: [],
+          warnings: [],
+        };
       },
     });
     const block = randomBytes(MEBIBYTE);

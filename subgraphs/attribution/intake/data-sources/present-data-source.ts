@@ -6,7 +6,7 @@ import { dataSource, sync, type sourceDetail } from '../../../../schema/contract
 import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import type { DataSource } from './data-source.ts';
 import type { DataSourceType } from './data-source-type.ts';
-import type { RecordsReport } from './records.ts';
+import { failureOf, type RecordsReport } from './records.ts';
 import type { Upload } from './upload.ts';
 
 /** A source as the graph shows it. */
@@ -72,12 +72,16 @@ export function presentSync(upload: Upload): z.output<typeof sync> {
     syncId: publicId('sync', upload.id as Uuid),
     rows: upload.rowsAccepted,
     requestedAt: upload.startedAt,
+    error: upload.error == null ? null : { ...upload.error, at: new Date(upload.error.at) },
   });
 }
 
 /** What came of the rows of one request, as the graph shows it. */
 export function presentIngest(report: RecordsReport): z.output<typeof ingestReport> {
+  const failure = failureOf(report);
   return {
+    status: failure === null ? 'completed' : 'failed',
+    failure,
     kind: report.kind,
     accepted: report.rowsAccepted,
     rejected: report.rowsRejected,

@@ -29,6 +29,26 @@ export const recordsReport = z
   .readonly();
 export type RecordsReport = z.output<typeof recordsReport>;
 
+/** Why nothing of a request was stored, where rows came and none could be taken; null otherwise. */
+export function failureOf({
+  rowsAccepted,
+  rowsRejected,
+  firstErrors: [first],
+}: Pick<RecordsReport, 'rowsAccepted' | 'rowsRejected' | 'firstErrors'>): {
+  readonly code: 'all_rows_rejected';
+  readonly message: string;
+} | null {
+  if (rowsAccepted > 0 || rowsRejected === 0) return null;
+  const example =
+    first === undefined
+      ? ''
+      : ` The first: line ${first.line}, ${first.column === '' ? '' : `${first.column}: `}${first.message}.`;
+  return {
+    code: 'all_rows_rejected',
+    message: `None of the ${rowsRejected} rows could be taken, so nothing was stored.${example} Correct the file, and send it again.`,
+  };
+}
+
 /** Runs in the transaction that completes an upload. */
 export type OnStored = (em: SqlEntityManager, report: RecordsReport) => Promise<void>;
 

@@ -7,7 +7,7 @@ import type { RecordsBody } from '../connectors/records-body.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { lateRowsOf, noticeLateRows } from '../data-sources/late-rows.ts';
-import type { OnStored, RecordsReport } from '../data-sources/records.ts';
+import { failureOf, type OnStored, type RecordsReport } from '../data-sources/records.ts';
 import { recordSourceDays } from '../data-sources/source-days.ts';
 import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
 import { Upload } from '../data-sources/upload.ts';
@@ -212,14 +212,19 @@ async function completeUpload(
       },
       now,
     );
+    const failure = failureOf(report);
+    if (failure !== null) record.fail({ ...failure, at: now.toISOString(), retryable: false }, now);
     const accepted = current.recordsSynced() + report.rowsAccepted;
     current.rowsAccepted = accepted;
     current.rowsRejected = Number(current.rowsRejected) + report.rowsRejected;
     current.currency ??= report.currency;
     const stored = statistics.touchpoints + statistics.conversions + statistics.spendRows + statistics.paths;
     current.statistics = { ...statistics, duplicateRate: duplicateRate(accepted, stored) };
-    current.error = null;
-    current.lastSync = now;
+    // Where nothing came, the source is as old as it was.
+    if (failure === null) {
+      current.error = null;
+      current.lastSync = now;
+    }
     current.verifiedParts = parts;
     current.syncingUntil = null;
     await recordSourceDays(em, { id: source.id as Uuid, accountId: source.accountId }, days, now);
