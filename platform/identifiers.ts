@@ -20,6 +20,14 @@ export function newUuid(nowMs: number = Date.now()): Uuid {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}` as Uuid;
 }
 
+/** Later than any row of ours, and a year that every store can read. */
+const LATEST_MS = Date.UTC(9999, 0);
+
+/** When a time-ordered UUID was made. */
+export function momentOf(uuid: Uuid): Date {
+  return new Date(Math.min(LATEST_MS, Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)));
+}
+
 function uuidFromHex(hex: string): Uuid {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid;
 }

@@ -3,6 +3,7 @@ import { ArgsType, Directive, Field, Int, ObjectType, type ClassType } from 'typ
 import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
 import type * as domain from '../../schema/trust-envelope.ts';
+import { isUuid } from '../identifiers.ts';
 import { parseInput } from './parse-input.ts';
 import { TrustEnvelope } from './trust-type.ts';
 
@@ -21,7 +22,8 @@ export class PageArguments {
   first?: number;
   @Field(() => String, {
     nullable: true,
-    description: 'Cursor to start behind. It stands for a place: rows that come or go before it shift what follows',
+    description:
+      'Cursor to start behind. It stands for its row: what comes or goes elsewhere in the list moves nothing',
   })
   after?: string;
   @Field(() => Int, { nullable: true, description: 'How many from the end, at most 100 unless the field allows more' })
@@ -30,10 +32,27 @@ export class PageArguments {
   @Field(() => Int, { nullable: true, description: 'How many to skip; not together with a cursor' }) offset?: number;
 }
 
-/** A window on an ordered list: `limit` rows from row `offset` on, counted from 0. */
+/** A window on an ordered list. */
 export interface Page {
   readonly limit: number;
+  /** Rows to skip, counted from 0; 0 where there is a bound. */
   readonly offset: number;
+  /** Keys of the rows that the page lies behind and before; null without such a bound. */
+  readonly after: string | null;
+  readonly before: string | null;
+  /** The page is the last of what lies there, not the first. */
+  readonly fromEnd: boolean;
+}
+
+/** The first page of a list, of the usual size. */
+export const FIRST_PAGE: Page = { limit: DEFAULT_PAGE, offset: 0, after: null, before: null, fromEnd: false };
+
+/** What a cursor may hold: the key of a row in its list. */
+interface PageRules {
+  /** That `first` and `last` may be; 100. */
+  readonly largest?: number;
+  /** Whether a text can be the key of a row; a UUID when absent. */
+  readonly isKey?: (text: string) => boolean;
 }
 
 const pageSchema = (largest: number) => {
@@ -50,31 +69,74 @@ const pageSchema = (largest: number) => {
 const pageSchemas = new Map<number, ReturnType<typeof pageSchema>>();
 
 /**
- * The window that Relay's arguments mean (GraphQL Cursor Connections, Pagination algorithm). Cursors stand for
- * places in the list, so that a window is one `limit`/`offset` query; its limit may be 0.
- * @param countAll is asked only for `last` without `before`, the one form that depends on the length of the list
- * @param largest that `first` and `last` may be; 100
+ * The window that Relay's arguments mean (GraphQL Cursor Connections, Pagination algorithm). A cursor stands for its row
+ * and not for a place, so that rows which come or go elsewhere move nothing.
  * @throws ProblemError `validation_error`
  */
-export async function parsePage(
-  args: PageArguments,
-  countAll: () => Promise<number>,
-  largest: number = LARGEST_PAGE,
-): Promise<Page> {
+export function parsePage(args: PageArguments, { largest = LARGEST_PAGE, isKey = isUuid }: PageRules = {}): Page {
   const schema = pageSchemas.get(largest) ?? pageSchema(largest);
   pageSchemas.set(largest, schema);
   const { first, after, last, before, offset } = parseInput(schema, args);
   if (isGiven(first) && isGiven(last)) throw invalid('last', 'exclusive', 'excludes first');
   if (isGiven(offset) && (isGiven(after) || isGiven(before) || isGiven(last)))
     throw invalid('offset', 'exclusive', 'goes with first only');
-  const start = isGiven(after) ? parseCursor('after', after) + 1 : (offset ?? 0);
-  const end = isGiven(before)
-    ? parseCursor('before', before)
-    : isGiven(last)
-      ? await countAll()
-      : Number.POSITIVE_INFINITY;
-  const limit = Math.min(last ?? first ?? DEFAULT_PAGE, Math.max(0, end - start));
-  return { limit, offset: isGiven(last) ? Math.max(start, end - limit) : start };
+  return {
+    limit: last ?? first ?? DEFAULT_PAGE,
+    offset: offset ?? 0,
+    after: isGiven(after) ? parseCursor('after', after, isKey) : null,
+    before: isGiven(before) ? parseCursor('before', before, isKey) : null,
+    fromEnd: isGiven(last),
+  };
+}
+
+/** The rows of a page in the order of the list, each with its key, and whether the list goes on where they end. */
+export class Rows<Row> {
+  readonly list: readonly Row[];
+  readonly keys: readonly string[];
+  readonly hasMore: boolean;
+
+  constructor(list: readonly Row[], keys: readonly string[], hasMore: boolean) {
+    this.list = list;
+    this.keys = keys;
+    this.hasMore = hasMore;
+  }
+
+  /** @param found from where the page begins, or from its end on; one more than it holds tells that there are more */
+  static of<Row>(found: readonly Row[], { limit, fromEnd }: Page, keyOf: (row: Row) => string): Rows<Row> {
+    const held = found.slice(0, limit);
+    const list = fromEnd ? held.toReversed() : held;
+    return new Rows(list, list.map(keyOf), found.length > limit);
+  }
+
+  /** Rows that a store has by places, counted from 0; the list has `total`. */
+  static at<Row>(
+    list: readonly Row[],
+    { offset, total }: { readonly offset: number; readonly total: number },
+    { fromEnd }: Page,
+    keyOf: (row: Row, place: number) => string = (_row, place) => String(place),
+  ): Rows<Row> {
+    const keys = list.map((row, index) => keyOf(row, offset + index));
+    return new Rows(list, keys, fromEnd ? offset > 0 : offset + list.length < total);
+  }
+
+  map<Shown>(present: (row: Row) => Shown): Rows<Shown> {
+    return new Rows(this.list.map(present), this.keys, this.hasMore);
+  }
+}
+
+/**
+ * The same window by places, for a store that knows its rows by no key: `placeOf` says where a key stands, counted from
+ * 0.
+ */
+export async function placesOf(
+  { limit, offset, after, before, fromEnd }: Page,
+  total: number,
+  placeOf: (key: string) => number | Promise<number>,
+): Promise<{ readonly limit: number; readonly offset: number }> {
+  const start = after === null ? offset : (await placeOf(after)) + 1;
+  const end = before === null ? total : Math.min(total, await placeOf(before));
+  const held = Math.min(limit, Math.max(0, end - start));
+  return { limit: held, offset: fromEnd ? Math.max(start, end - held) : start };
 }
 
 function isGiven<Value>(value: Value | null | undefined): value is Value {
@@ -85,15 +147,20 @@ function invalid(name: string, code: string, message: string): ProblemError {
   return new ProblemError('validation_error', `${name}: ${message}`, { code, param: `/${name}` });
 }
 
-/** The opaque cursor of the row at a place in the list, counted from 0. */
-export function cursorAt(place: number): string {
-  return Buffer.from(`row:${place}`).toString('base64url');
+/** Whether a text can be the key of a row that is known by a whole number. */
+export function isNumberKey(text: string): boolean {
+  return /^\d{1,15}$/.test(text);
 }
 
-function parseCursor(name: string, cursor: string): number {
-  const place = /^row:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
-  if (place === undefined) throw invalid(name, 'invalid_cursor', 'is not a cursor of this list');
-  return Number(place);
+/** The opaque cursor of the row with a key. */
+export function cursorOf(key: string): string {
+  return Buffer.from(`row:${key}`).toString('base64url');
+}
+
+function parseCursor(name: string, cursor: string, isKey: (text: string) => boolean): string {
+  const key = /^row:(.{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
+  if (key === undefined || !isKey(key)) throw invalid(name, 'invalid_cursor', 'is not a cursor of this list');
+  return key;
 }
 
 export interface PageInfo {
@@ -131,15 +198,15 @@ export interface Connection<Node> {
 
 /** Puts the rows of a page into a connection; `totalCount` is the length of the whole list. */
 export function connectionOf<Node>(
-  nodes: readonly Node[],
-  page: Page,
+  { list, keys, hasMore }: Rows<Node>,
+  { offset, after, before, fromEnd }: Page,
   totalCount: number,
   trust: domain.TrustEnvelope,
 ): Connection<Node> {
-  const edges = nodes.map((node, index) => ({ node, cursor: cursorAt(page.offset + index) }));
+  const edges = list.map((node, index) => ({ node, cursor: cursorOf(keys[index]!) }));
   const pageInfo = {
-    hasNextPage: page.offset + nodes.length < totalCount,
-    hasPreviousPage: page.offset > 0 && totalCount > 0,
+    hasNextPage: fromEnd ? before !== null : hasMore || before !== null,
+    hasPreviousPage: fromEnd ? hasMore || after !== null : after !== null || (offset > 0 && totalCount > 0),
     startCursor: edges[0]?.cursor ?? null,
     endCursor: edges.at(-1)?.cursor ?? null,
   };
@@ -154,7 +221,7 @@ export function connectionType<Node extends object>(
   @ObjectType(`${name}Edge`, { description: 'One member of a page, with its place in the list' })
   class EdgeType implements Edge<Node> {
     @Field(() => node(), { description: 'The member of the list' }) node!: Node;
-    @Field(() => String, { description: 'Its place in the list; for after and before' }) cursor!: string;
+    @Field(() => String, { description: 'Stands for it in the list; for after and before' }) cursor!: string;
   }
 
   @ObjectType(`${name}Connection`, { description: 'One page of a list' })

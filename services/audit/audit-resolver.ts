@@ -6,7 +6,14 @@ import { assertAction } from '../../schema/actions.ts';
 import type { RequestContext } from '../../schema/principal.ts';
 import type { AuditLog, ServedEntry } from './audit-log.ts';
 import type { AuditFilter } from './audit-store.ts';
-import { connectionOf, PageArguments, parsePage } from '../../platform/graph/connection.ts';
+import {
+  connectionOf,
+  isNumberKey,
+  PageArguments,
+  parsePage,
+  placesOf,
+  Rows,
+} from '../../platform/graph/connection.ts';
 import { nounTypes, type Answered } from '../../platform/graph/noun-types.ts';
 import { parseGraphInput } from '../../platform/graph/parse-input.ts';
 import { recordEnvelope } from '../trust/envelope.ts';
@@ -43,15 +50,25 @@ export class AuditResolver {
     const ofKey = environment === 'sandbox' ? environment : undefined;
     const narrowed: AuditFilter = { ...parseGraphInput(auditFilter, filter ?? {}), environment: ofKey };
     const { auditLog, clock } = this.#services;
-    const page = await parsePage(args, () => auditLog.count(accountId, narrowed), LARGEST_PAGE);
-    const { entries, totalCount, chainVerified } = await auditLog.list(accountId, narrowed, page.limit, page.offset);
+    const page = parsePage(args, { largest: LARGEST_PAGE, isKey: isNumberKey });
+    const total = await auditLog.count(accountId, narrowed);
+    // The log grows at its head alone: what stands behind an entry stays there.
+    const places = await placesOf(
+      page,
+      total,
+      async (key) => total - 1 - (await auditLog.count(accountId, behind(narrowed, Number(key)))),
+    );
+    const { entries, totalCount, chainVerified } = await auditLog.list(
+      accountId,
+      narrowed,
+      places.limit,
+      places.offset,
+    );
+    const rows = Rows.at(entries, { offset: places.offset, total: totalCount }, page, ({ sequence }) =>
+      String(sequence),
+    );
     return {
-      ...connectionOf(
-        entries.map(present),
-        page,
-        totalCount,
-        recordEnvelope(entries.length, clock(), context.apiVersion),
-      ),
+      ...connectionOf(rows.map(present), page, totalCount, recordEnvelope(entries.length, clock(), context.apiVersion)),
       chainVerified,
     };
   }
@@ -84,4 +101,9 @@ export class AuditResolver {
 function present(entry: ServedEntry): z.output<typeof auditEvent> {
   const shown = fromRest(auditEvent, entry) as z.input<typeof auditEvent>;
   return { ...shown, occurredAt: new Date(entry.occurred_at) };
+}
+
+/** What matches and is older than an entry. */
+function behind(filter: AuditFilter, sequence: number): AuditFilter {
+  return { ...filter, beforeSequence: Math.min(sequence, filter.beforeSequence ?? sequence) };
 }

@@ -4,6 +4,8 @@ import { newUuid, shownId, uuidFromPublicId, type Uuid } from '../../platform/id
 import type { SqlEntityManager } from '../../platform/postgres/database.ts';
 import type { EventType } from '../../schema/event-catalogue.ts';
 import type { ClaimedDelivery, Delivery, DeliveryStatus, Outcome } from './delivery.ts';
+import { Rows, type Page } from '../../platform/graph/connection.ts';
+import { newestIdFirst } from '../../platform/postgres/newest-first.ts';
 
 /** Wakes the senders; carries nothing. */
 export const DELIVERIES_TOPIC = 'webhook-deliveries';
@@ -92,15 +94,16 @@ export async function listDeliveries(
   em: SqlEntityManager,
   endpointId: Uuid,
   filter: DeliveryFilter,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<readonly Delivery[]> {
+  page: Page,
+): Promise<Rows<Delivery>> {
   const { condition, values } = matching(endpointId, filter);
-  return (
-    await em.execute<Row[]>(
-      `select ${COLUMNS} from events.webhook_deliveries where ${condition} order by id desc limit ? offset ?`,
-      [...values, page.limit, page.offset],
-    )
-  ).map(deliveryOf);
+  const within = newestIdFirst(page);
+  const rows = await em.execute<Row[]>(
+    `select ${COLUMNS} from events.webhook_deliveries where ${condition} and ${within.condition.sql} ` +
+      within.window.sql,
+    [...values, ...within.condition.values, ...within.window.values],
+  );
+  return Rows.of(rows.map(deliveryOf), page, ({ id }) => id);
 }
 
 /** How many {@link listDeliveries} would find in all. */

@@ -4,6 +4,8 @@ import { isUuid, shownId, type Uuid } from '../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../platform/postgres/database.ts';
 import { MAX_WEBHOOKS } from '../../schema/contract/webhooks.ts';
 import { MAX_FAILED_EVENTS, type DisabledReason, type Endpoint, type EventChoice } from './endpoint.ts';
+import { Rows, type Page } from '../../platform/graph/connection.ts';
+import { newestIdFirst } from '../../platform/postgres/newest-first.ts';
 
 /** An endpoint to store; whoever writes it acts for its tenant. */
 export interface NewEndpoint {
@@ -106,17 +108,14 @@ export async function insertEndpoint(em: SqlEntityManager, endpoint: NewEndpoint
 }
 
 /** Those of the tenant that `em` acts for, newest first. */
-export async function listWebhooks(
-  em: SqlEntityManager,
-  all: boolean,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<readonly Endpoint[]> {
+export async function listWebhooks(em: SqlEntityManager, all: boolean, page: Page): Promise<Rows<Endpoint>> {
+  const { condition, window } = newestIdFirst(page);
   const rows = await em.execute<Row[]>(
     `select ${COLUMNS} from events.webhook_endpoints where kind = 'webhook' and ((is_active and ${MAKER_LIVES}) or ` +
-      `?) order by id desc limit ? offset ?`,
-    [all, page.limit, page.offset],
+      `?) and ${condition.sql} ${window.sql}`,
+    [all, ...condition.values, ...window.values],
   );
-  return rows.map(endpointOf);
+  return Rows.of(rows.map(endpointOf), page, ({ id }) => id);
 }
 
 /** How many {@link listWebhooks} would find in all. */

@@ -58,13 +58,13 @@ export class WebhookResolver {
     const all = includeInactive === true;
     return this.#services.database.asTenant(principal, async (em) => {
       const totalCount = await countWebhooks(em, all);
-      const page = await parsePage(args, () => Promise.resolve(totalCount));
+      const page = parsePage(args);
       const rows = await listWebhooks(em, all, page);
       return connectionOf(
         rows.map((row) => this.#shown(row, context)),
         page,
         totalCount,
-        this.#trust(context, rows.length),
+        this.#trust(context, rows.list.length),
       );
     });
   }
@@ -81,9 +81,9 @@ export class WebhookResolver {
     return this.#services.database.asTenant(principal, async (em) => {
       const { id } = await requireWebhook(em, webhookId);
       const totalCount = await countDeliveries(em, id, wanted);
-      const page = await parsePage(args, () => Promise.resolve(totalCount));
+      const page = parsePage(args);
       const rows = await listDeliveries(em, id, wanted, page);
-      return connectionOf(rows.map(presentDelivery), page, totalCount, this.#trust(context, rows.length));
+      return connectionOf(rows.map(presentDelivery), page, totalCount, this.#trust(context, rows.list.length));
     });
   }
 

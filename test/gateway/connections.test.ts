@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Supergraph } from '@apollo/federation-internals';
 import { getNamedType, isNonNullType, isObjectType } from 'graphql';
 import { fillAccount, type FilledAccount } from '../filled-account.ts';
-import { openHouse, type House, type Json } from '../house.ts';
+import { Caller, openHouse, type House, type Json } from '../house.ts';
 
 const schema = Supergraph.build(readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8'))
   .apiSchema()
@@ -124,5 +124,55 @@ describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s'
     expect(errors).toMatchObject([
       { extensions: { type: 'validation_error', http_status: 422, param, errors: [{ param }] } },
     ]);
+  });
+});
+
+/** Makes one more entry of a list that grows at its head, and answers with what deletes it. */
+type Making = (caller: Caller) => Promise<() => Promise<unknown>>;
+const GROWING: Readonly<Record<string, Making>> = {
+  dataSources: async (caller) => {
+    const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    return () => caller.delete(`/data-sources/${String(body['data_source_id'])}`);
+  },
+  webhooks: async (caller) => {
+    const { body } = await caller.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['*'] });
+    return () => caller.delete(`/webhooks/${String(body['id'])}`);
+  },
+  keys: async (caller) => {
+    await caller.post('/keys', {});
+    return async () => undefined;
+  },
+  workspaces: async (caller) => {
+    await caller.post('/workspaces', { name: 'one more' });
+    return async () => undefined;
+  },
+};
+
+describe.each(Object.entries(GROWING))('%s, while it changes', (name, make) => {
+  const ids = async (caller: Caller, window: string) => {
+    const { data, errors } = await caller.graphql(
+      `{ page: ${name}(${window}) { edges { cursor node { id } } pageInfo { hasNextPage endCursor startCursor } } }`,
+    );
+    expect(errors).toBeUndefined();
+    const page = (data as Json)['page'] as unknown as Pick<Page, 'pageInfo'> & {
+      edges: { node: { id: string } }[];
+    };
+    return { seen: page.edges.map(({ node }) => node.id), ...page.pageInfo };
+  };
+
+  test('a walk meets every entry that was there, each once, whatever comes or goes', async () => {
+    const caller = await Caller.register(house.root);
+    const removals = [];
+    for (let count = 0; count < 6; count += 1) removals.push(await make(caller));
+    const whole = (await ids(caller, 'first: 100')).seen;
+    const first = await ids(caller, 'first: 2');
+    await make(caller);
+    // Of those on the page, the one that its cursor stands for, and one further down.
+    await removals.at(-2)!();
+    await removals.at(1)!();
+    const left = new Set((await ids(caller, 'first: 100')).seen);
+    const rest = await ids(caller, `first: 100, after: "${first.endCursor}"`);
+    expect(rest.seen).toEqual(whole.slice(2).filter((id) => left.has(id)));
+    expect((await ids(caller, `last: 100, before: "${first.endCursor}"`)).seen.slice(-1)).toEqual(whole.slice(0, 1));
   });
 });

@@ -24,7 +24,10 @@ import {
   PageArguments,
   connectionOf,
   connectionType,
+  isNumberKey,
   parsePage,
+  placesOf,
+  Rows,
   type Connection,
 } from '../../platform/graph/connection.ts';
 import { perRequest } from '../../platform/graph/request-context.ts';
@@ -118,8 +121,10 @@ async function booksSubgraph(events: EventSource): Promise<Subgraph> {
 
     @Query(() => BookConnection)
     async books(@Args(() => PageArguments) args: PageArguments): Promise<Connection<Book>> {
-      const page = await parsePage(args, async () => BOOKS.length);
-      return connectionOf(BOOKS.slice(page.offset, page.offset + page.limit), page, BOOKS.length, trust());
+      const page = parsePage(args, { isKey: isNumberKey });
+      const total = BOOKS.length;
+      const { limit, offset } = await placesOf(page, total, Number);
+      return connectionOf(Rows.at(BOOKS.slice(offset, offset + limit), { offset, total }, page), page, total, trust());
     }
 
     @Query(() => String, { nullable: true })

@@ -5,6 +5,8 @@ import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { ApiKeyKind } from './api-key.ts';
 import type { KeyBond } from './key-bond.ts';
 import type { Environment, Scope } from '../../../schema/principal.ts';
+import { Rows, type Page } from '../../../platform/graph/connection.ts';
+import { newestFirst } from '../../../platform/postgres/newest-first.ts';
 
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
@@ -65,8 +67,10 @@ export class AccountKeys {
   }
 
   /** Newest first, ties by id. */
-  async list(page: { readonly limit: number; readonly offset: number }): Promise<readonly ApiKeyRecord[]> {
-    return this.#select(`true order by created_at desc, id desc limit ? offset ?`, [page.limit, page.offset]);
+  async list(page: Page): Promise<Rows<ApiKeyRecord>> {
+    const { condition, window } = newestFirst(page, { sql: 'auth.api_keys', values: [] });
+    const found = await this.#select(`${condition.sql} ${window.sql}`, [...condition.values, ...window.values]);
+    return Rows.of(found, page, ({ id }) => id);
   }
 
   async count(): Promise<number> {

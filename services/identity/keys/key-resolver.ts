@@ -35,9 +35,9 @@ export class KeyResolver {
     const principal = assertKeyManager(context, 'key:read');
     return this.#services.database.asTenant(principal.accountId, async (em) => {
       const ofAccount = new AccountKeys(em, principal.environment);
-      const page = await parsePage(args, () => ofAccount.count());
+      const page = parsePage(args);
       const [rows, totalCount] = [await ofAccount.list(page), await ofAccount.count()];
-      return connectionOf(rows.map(presentKey), page, totalCount, this.#trust(context, rows.length));
+      return connectionOf(rows.map(presentKey), page, totalCount, this.#trust(context, rows.list.length));
     });
   }
 

@@ -57,14 +57,14 @@ export class WorkspaceResolver {
   ): Answer<'listWorkspaces'> {
     const principal = assertAction(context.principal, 'workspace:read');
     const { workspaces } = this.#services;
+    const page = parsePage(args);
     const totalCount = await workspaces.count(principal);
-    const page = await parsePage(args, () => Promise.resolve(totalCount));
     const rows = await workspaces.list(principal, page);
     return connectionOf(
       rows.map((row) => this.#present(row, context)),
       page,
       totalCount,
-      this.#trust(context, rows.length),
+      this.#trust(context, rows.list.length),
     );
   }
 

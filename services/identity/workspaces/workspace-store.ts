@@ -4,6 +4,8 @@ import { REGIONS, type Region } from '../../../schema/value-lists.ts';
 import { requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ROLES, type Environment, type Principal, type Role } from '../../../schema/principal.ts';
+import { Rows, type Page } from '../../../platform/graph/connection.ts';
+import { newestFirst } from '../../../platform/postgres/newest-first.ts';
 
 /** An agent in a workspace; it may belong to another account than the workspace. */
 export interface WorkspaceMember {
@@ -61,15 +63,14 @@ export class WorkspaceStore {
   }
 
   /** Newest first, ties by id. */
-  async list(
-    caller: Principal,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<readonly Workspace[]> {
-    return this.#read(caller, `select * from ${CALLERS} order by created_at desc, id desc limit ? offset ?`, [
+  async list(caller: Principal, page: Page): Promise<Rows<Workspace>> {
+    const { condition, window } = newestFirst(page, { sql: CALLERS, values: identityOf(caller) });
+    const found = await this.#read(caller, `select * from ${CALLERS} where ${condition.sql} ${window.sql}`, [
       ...identityOf(caller),
-      page.limit,
-      page.offset,
+      ...condition.values,
+      ...window.values,
     ]);
+    return Rows.of(found, page, ({ id }) => id);
   }
 
   async count(caller: Principal): Promise<number> {

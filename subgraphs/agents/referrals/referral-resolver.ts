@@ -44,13 +44,13 @@ export class ReferralResolver {
     return this.#database.asTenant(accountId, async (em) => {
       if (agentId != null && agentId !== 'me') await requireOwnAgent(em, agentId);
       const store = new ReferralStore(em, environment);
-      const page = await parsePage(args, () => store.count(narrowed));
+      const page = parsePage(args);
       const [rows, totalCount, totals] = [
         await store.list(narrowed, page),
         await store.count(narrowed),
         await store.totals(),
       ];
-      const trust = recordEnvelope(rows.length, this.#clock(), context.apiVersion);
+      const trust = recordEnvelope(rows.list.length, this.#clock(), context.apiVersion);
       return {
         ...connectionOf(rows.map(presentReferral), page, totalCount, trust),
         totalPending: totals.pending,

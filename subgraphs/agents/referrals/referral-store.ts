@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import type { referralFilter } from '../../../schema/contract/referrals.ts';
 import type { REFERRAL_STATUSES } from '../../../schema/value-lists.ts';
 import type { Environment } from '../../../schema/principal.ts';
-import type { Page } from '../../../platform/graph/connection.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
+import { Rows, type Page } from '../../../platform/graph/connection.ts';
+import { newestFirst } from '../../../platform/postgres/newest-first.ts';
 
 export type ReferralStatus = (typeof REFERRAL_STATUSES)[number];
 
@@ -54,18 +55,19 @@ export class ReferralStore {
   }
 
   /** Newest first, ties by id. */
-  async list(filter: ReferralFilter, { limit, offset }: Page): Promise<readonly Referral[]> {
+  async list(filter: ReferralFilter, page: Page): Promise<Rows<Referral>> {
+    const { condition, window, order } = newestFirst(page, { sql: 'agents.referrals', values: [] }, 'referred_id');
     const rows = await this.#em.execute<Row[]>(
       `select r.referred_id, face.name, r.chain_depth, r.status, r.accumulated_delta_r_cents as cents,
         ${moment('r.created_at')} as created, ${moment('r.activated_at')} as activated,
               ${moment(`r.activated_at + interval '${COMMISSION_MONTHS} months'`)} as expires
        from (select * from agents.referrals
-         where ${this.#visible} and ${MATCHES} order by created_at desc, referred_id desc limit ? offset ?) r
+         where ${this.#visible} and ${MATCHES} and ${condition.sql} ${window.sql}) r
        cross join lateral agents.public_face(r.referred_id) face
-       order by r.created_at desc, r.referred_id desc`,
-      [...valuesOf(filter), limit, offset],
+       ${order.replaceAll(/(created_at|referred_id)/g, 'r.$1')}`,
+      [...valuesOf(filter), ...condition.values, ...window.values],
     );
-    return rows.map((row) => ({
+    const found = rows.map((row) => ({
       referredAgentId: row.referred_id,
       referredAgentName: row.name,
       chainDepth: row.chain_depth,
@@ -75,6 +77,7 @@ export class ReferralStore {
       activatedAt: dateOf(row.activated),
       expiresAt: dateOf(row.expires),
     }));
+    return Rows.of(found, page, ({ referredAgentId }) => referredAgentId);
   }
 
   async count(filter: ReferralFilter): Promise<number> {

@@ -18,6 +18,7 @@ import { openDatabase, wholeAccount, type Database } from '../../../platform/pos
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { KeyVault } from '../../../services/trust/key-vault.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
+import { FIRST_PAGE } from '../../../platform/graph/connection.ts';
 
 const logger = pino({ level: 'silent' });
 export const VAULT_SECRET = 'seals the secrets of webhooks in tests only';
@@ -112,7 +113,9 @@ export async function openPostOffice({
       ),
     endpoint: (id) => database.asTenant(scope, (em) => requireWebhook(em, id)),
     deliveries: async (id) =>
-      (await database.asTenant(scope, (em) => listDeliveries(em, id, {}, { limit: 5_000, offset: 0 }))).toReversed(),
+      (
+        await database.asTenant(scope, (em) => listDeliveries(em, id, {}, { ...FIRST_PAGE, limit: 5_000 }))
+      ).list.toReversed(),
     async settled(id, count) {
       for (const deadlineMs = performance.now() + 20_000; ;) {
         const deliveries = await office.deliveries(id);

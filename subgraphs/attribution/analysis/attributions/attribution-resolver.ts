@@ -58,14 +58,14 @@ export class AttributionResolver {
     const narrowed = storeFilter(filter ?? {});
     const connection = await this.#services.database.asTenant(principal, async (em) => {
       const store = new AttributionStore(em);
-      const page = await parsePage(args, () => store.count(narrowed));
+      const page = parsePage(args);
       const [rows, totalCount] = await store.list(narrowed, page);
       const progress = await latestProgress(
         em,
         ATTRIBUTION_RUNS,
-        rows.filter((row) => !isFinished(row)).map((row) => row.id),
+        rows.list.filter((row) => !isFinished(row)).map((row) => row.id),
       );
-      const sources = await sourcesNow(em, rows);
+      const sources = await sourcesNow(em, rows.list);
       const nodes = rows.map((row) =>
         this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context),
       );
@@ -73,7 +73,7 @@ export class AttributionResolver {
         nodes,
         page,
         totalCount,
-        recordEnvelope(nodes.length, this.#services.clock(), context.apiVersion),
+        recordEnvelope(nodes.list.length, this.#services.clock(), context.apiVersion),
       );
     });
     await this.#accesses.tell(context, { type: 'attribution', id: '*' });

@@ -1,7 +1,8 @@
-import type { FilterQuery, QueryOrderMap, SqlEntityManager } from '@mikro-orm/postgresql';
+import type { FilterQuery, SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../../schema/problems.ts';
-import type { Page } from '../../../../platform/graph/connection.ts';
+import { Rows, type Page } from '../../../../platform/graph/connection.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
+import { findingNewest } from '../../../../platform/postgres/newest-first.ts';
 import type { RunStatus } from '../../runs/run.ts';
 import { Attribution, type AttributionModel } from './attribution.ts';
 
@@ -15,7 +16,6 @@ export interface AttributionFilter {
   readonly createdBefore?: Date | undefined;
 }
 
-const newestFirst = (): QueryOrderMap<Attribution>[] => [{ createdAt: 'desc' }, { id: 'desc' }];
 /** Figures of one page. Whoever makes an answer of them can do nothing else meanwhile. */
 const MAX_PAGE_BYTES = 8 * 1024 ** 2;
 
@@ -35,18 +35,23 @@ export class AttributionStore {
    * @throws ProblemError `validation_error`, code `page_too_large`, before more figures are read than fit into one
    * answer
    */
-  async list(filter: AttributionFilter, page: Page): Promise<readonly [readonly Attribution[], number]> {
+  async list(filter: AttributionFilter, page: Page): Promise<readonly [Rows<Attribution>, number]> {
     const where = conditionOf(filter);
-    const places = await this.#em.find(Attribution, where, {
-      fields: ['id'],
-      orderBy: newestFirst(),
-      limit: page.limit,
-      offset: page.offset,
-    });
-    const ids = places.map(({ id }) => id);
-    await this.#refuseHeavy(ids);
-    const rows = await this.#em.find(Attribution, { id: { $in: ids } }, { orderBy: newestFirst(), refresh: true });
-    return [rows, await this.#em.count(Attribution, where)];
+    const finding = findingNewest(page, 'attribution.attributions', where);
+    const places = await this.#em.find(Attribution, finding.where, { ...finding.options, fields: ['id'] });
+    const found = Rows.of(places, page, ({ id }) => id);
+    await this.#refuseHeavy(found.list.map(({ id }) => id));
+    const rows = await this.#em.find(Attribution, { id: { $in: [...found.keys] as Uuid[] } }, { refresh: true });
+    const byId = new Map<string, Attribution>(rows.map((row) => [row.id, row]));
+    const list = found.keys.flatMap((key) => byId.get(key) ?? []);
+    return [
+      new Rows(
+        list,
+        list.map(({ id }) => id),
+        found.hasMore,
+      ),
+      await this.#em.count(Attribution, where),
+    ];
   }
 
   async #refuseHeavy(ids: readonly Uuid[]): Promise<void> {

@@ -52,13 +52,13 @@ export class ExperimentResolver {
     };
     return this.#services.database.asTenant(principal, async (em) => {
       const store = new ExperimentStore(em);
-      const page = await parsePage(args, () => store.count(narrowed));
+      const page = parsePage(args);
       const [rows, totalCount] = await store.list(narrowed, page);
       return connectionOf(
         rows.map((row) => this.#present(row, context)),
         page,
         totalCount,
-        this.#trust(context, rows.length),
+        this.#trust(context, rows.list.length),
       );
     });
   }

@@ -1,7 +1,8 @@
 import type { FilterQuery, SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../../schema/problems.ts';
-import type { Page } from '../../../../platform/graph/connection.ts';
+import { Rows, type Page } from '../../../../platform/graph/connection.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
+import { findingNewest } from '../../../../platform/postgres/newest-first.ts';
 import type { DateRange } from '../../intake/data-sources/date-range.ts';
 import { Experiment } from './experiment.ts';
 
@@ -39,12 +40,11 @@ export class ExperimentStore {
   }
 
   /** Newest first, ties by id; with the number of all matches. */
-  async list(filter: ExperimentFilter, page: Page): Promise<readonly [readonly Experiment[], number]> {
-    return this.#em.findAndCount(Experiment, conditionOf(filter), {
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      limit: page.limit,
-      offset: page.offset,
-    });
+  async list(filter: ExperimentFilter, page: Page): Promise<readonly [Rows<Experiment>, number]> {
+    const matching = conditionOf(filter);
+    const { where, options } = findingNewest(page, 'attribution.experiments', matching);
+    const found = await this.#em.find(Experiment, where, options);
+    return [Rows.of(found, page, ({ id }) => id), await this.#em.count(Experiment, matching)];
   }
 
   async count(filter: ExperimentFilter): Promise<number> {

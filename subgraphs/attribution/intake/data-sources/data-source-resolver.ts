@@ -9,7 +9,14 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
-import { connectionOf, PageArguments, parsePage } from '../../../../platform/graph/connection.ts';
+import {
+  connectionOf,
+  isNumberKey,
+  PageArguments,
+  parsePage,
+  placesOf,
+  Rows,
+} from '../../../../platform/graph/connection.ts';
 import type { GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.ts';
 import { perRequest } from '../../../../platform/graph/request-context.ts';
@@ -89,13 +96,13 @@ export class DataSourceResolver {
     const principal = assertAction(context.principal, 'dataSource:read');
     return this.#services.database.asTenant(principal, async (em) => {
       const store = new DataSourceStore(em);
-      const page = await parsePage(args, () => store.count());
+      const page = parsePage(args);
       const [sources, totalCount] = await store.list(page);
       return connectionOf(
         sources.map((source) => this.#present(source, context)),
         page,
         totalCount,
-        this.#trust(context, sources.length),
+        this.#trust(context, sources.list.length),
       );
     });
   }
@@ -119,12 +126,13 @@ export class DataSourceResolver {
     const principal = assertAction(context.principal, 'dataSource:read');
     const source = await this.#require(principal, id);
     const key = { accountId: source.accountId, dataSourceId: source.id };
-    const page = await parsePage(
-      args,
-      async () => (await this.#services.listRejects(key, { limit: 1, offset: 0 })).total,
-    );
-    const { rows, total } = await this.#services.listRejects(key, page);
-    return connectionOf(rows, page, total, this.#trust(context, rows.length));
+    const page = parsePage(args, { isKey: isNumberKey });
+    const { total } = await this.#services.listRejects(key, { limit: 0, offset: 0 });
+    // The list grows at its end alone, so that places are keys.
+    const places = await placesOf(page, total, Number);
+    const { rows } = await this.#services.listRejects(key, places);
+    const shown = Rows.at(rows, { offset: places.offset, total }, page);
+    return connectionOf(shown, page, total, this.#trust(context, rows.length));
   }
 
   @ofSources.Mutation('connectDataSource')

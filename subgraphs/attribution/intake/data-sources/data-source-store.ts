@@ -1,6 +1,7 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../../schema/problems.ts';
-import type { Page } from '../../../../platform/graph/connection.ts';
+import { Rows, type Page } from '../../../../platform/graph/connection.ts';
+import { findingNewest } from '../../../../platform/postgres/newest-first.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { DataSource } from './data-source.ts';
 import { Upload } from './upload.ts';
@@ -53,12 +54,11 @@ export class DataSourceStore {
   }
 
   /** Newest first, with the number of all sources. */
-  async list(page: Page): Promise<readonly [readonly DataSource[], number]> {
-    return this.#em.findAndCount(
-      DataSource,
-      { deletedAt: null },
-      { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], limit: page.limit, offset: page.offset },
-    );
+  async list(page: Page): Promise<readonly [Rows<DataSource>, number]> {
+    const matching = { deletedAt: null };
+    const { where, options } = findingNewest<DataSource>(page, 'attribution.data_sources', matching);
+    const found = await this.#em.find(DataSource, where, options);
+    return [Rows.of(found, page, ({ id }) => id), await this.#em.count(DataSource, matching)];
   }
 
   async count(): Promise<number> {

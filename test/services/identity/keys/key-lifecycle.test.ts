@@ -33,6 +33,7 @@ import type { KeyServices } from '../../../../services/identity/keys/key-service
 import { revokeKey } from '../../../../services/identity/keys/revoke-key.ts';
 import { rotateKey } from '../../../../services/identity/keys/rotate-key.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../../platform.ts';
+import { FIRST_PAGE } from '../../../../platform/graph/connection.ts';
 
 const HOUR_MS = 3_600_000;
 /** No request with an idempotency key stands behind these. */
@@ -182,7 +183,10 @@ describe('the life of keys', () => {
       accountId,
       async (em) =>
         new Map(
-          (await new AccountKeys(em, 'live').list({ limit: 1000, offset: 0 })).map(({ id, status }) => [id, status]),
+          (await new AccountKeys(em, 'live').list({ ...FIRST_PAGE, limit: 1000 })).list.map(({ id, status }) => [
+            id,
+            status,
+          ]),
         ),
     );
   /** Time passes for one account alone: everything in its past and future moves back. */
