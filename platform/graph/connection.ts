@@ -69,8 +69,8 @@ const pageSchema = (largest: number) => {
 const pageSchemas = new Map<number, ReturnType<typeof pageSchema>>();
 
 /**
- * The window that Relay's arguments mean (GraphQL Cursor Connections, Pagination algorithm). A cursor stands for its row
- * and not for a place, so that rows which come or go elsewhere move nothing.
+ * The window that Relay's arguments mean (GraphQL Cursor Connections, Pagination algorithm). A cursor stands for
+ * its row and not for a place, so that rows which come or go elsewhere move nothing.
  * @throws ProblemError `validation_error`
  */
 export function parsePage(args: PageArguments, { largest = LARGEST_PAGE, isKey = isUuid }: PageRules = {}): Page {

@@ -45,7 +45,9 @@ export function failureOf({
       : ` The first: line ${first.line}, ${first.column === '' ? '' : `${first.column}: `}${first.message}.`;
   return {
     code: 'all_rows_rejected',
-    message: `None of the ${rowsRejected} rows could be taken, so nothing was stored.${example} Correct the file, and send it again.`,
+    message:
+      `None of the ${rowsRejected} rows could be taken, so nothing was stored.${example} Correct the file, and send ` +
+      'it again.',
   };
 }
 
