@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { Client } from 'pg';
+import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 
@@ -96,6 +98,44 @@ describe('experiments', () => {
     expect((await caller.delete(`/experiments/${String(recorded.body['id'])}`)).status).toBe(204);
     expect(digestOf(await analyse())).toBe(digestOf(before));
     expect(calibrationsOf((await caller.get(`/attribution/${String(during['id'])}`)).body)).toEqual([calibration]);
+  });
+
+  test('a source has 500 at most, and an analysis takes them all', async () => {
+    const crowded = await Caller.register(house.root);
+    const { body } = await crowded.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { filename: 'events.csv', content: EVENTS },
+    });
+    const experiment = {
+      data_source_id: body['data_source_id'],
+      channel: 'email',
+      method: 'holdout',
+      period: DATE_RANGE,
+      incremental_revenue: 9_000,
+      standard_error: 300,
+    };
+    const made = await crowded.post('/experiments', experiment);
+    expect(made.status).toBe(201);
+    const owner = new Client({ connectionString: house.ownerUrl });
+    await owner.connect();
+    try {
+      await owner.query(
+        `insert into attribution.experiments (id, account_id, data_source_id, environment, channel, method, period_start,
+           period_end, incremental_revenue, standard_error, currency, created_at)
+         select gen_random_uuid(), account_id, data_source_id, environment, channel, method, period_start - n,
+           period_end - n, incremental_revenue, standard_error, currency, created_at
+         from attribution.experiments, generate_series(1, 499) n where id = $1`,
+        [uuidFromPublicId('exp', String(made.body['id']))],
+      );
+    } finally {
+      await owner.end();
+    }
+    expect(await crowded.post('/experiments', { ...experiment, method: 'geo' })).toMatchObject({
+      status: 422,
+      body: { error: { code: 'too_many_experiments' } },
+    });
+    const run = await crowded.post('/attribution', { data_source_id: body['data_source_id'], date_range: DATE_RANGE });
+    expect(calibrationsOf(run.body).length).toBeGreaterThan(50);
   });
 
   test('a measurement of part of the range counts with a wider error, and says so if the part is small', async () => {

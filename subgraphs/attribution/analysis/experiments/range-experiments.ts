@@ -3,7 +3,7 @@ import { publicId } from '../../../../platform/identifiers.ts';
 import { daysBetween } from '../../../../schema/day-range.ts';
 import type { DateRange } from '../../intake/data-sources/date-range.ts';
 import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
-import { dailyTouches, type DailyTouches } from '../../intake/touchpoints/touchpoint-store.ts';
+import { touchesOfPeriods, type PeriodTouches } from '../../intake/touchpoints/touchpoint-store.ts';
 import type { Experiment, ExperimentMethod } from './experiment.ts';
 
 /** The result of an experiment, away from the row that keeps it. Amounts in major units, over the period. */
@@ -38,11 +38,7 @@ export interface ProRatedEffect {
  * How much of a channel (its touches, or days) there is in the period of an experiment, in the range of a run, and in
  * both.
  */
-export interface Exposure {
-  readonly period: number;
-  readonly range: number;
-  readonly both: number;
-}
+export type Exposure = PeriodTouches;
 
 /** The experiment as runs take it. */
 export function measuredEffect({
@@ -96,18 +92,14 @@ export async function rangeExperiments(
   range: DateRange,
 ): Promise<RangeExperiment[]> {
   if (effects.length === 0) return [];
-  const span = {
-    start: effects.reduce((first, { period }) => (period.start < first ? period.start : first), range.start),
-    end: effects.reduce((last, { period }) => (period.end > last ? period.end : last), range.end),
-  };
-  const touches = await dailyTouches(
+  const touches = await touchesOfPeriods(
     clickhouse,
     source,
-    [...new Set(effects.map(({ channel }) => channel))],
-    [span.start, span.end],
+    effects.map(({ channel, period }) => ({ channel, ...period })),
+    range,
   );
-  return effects.map((measured) => {
-    const byTouches = touchExposure(touches, measured, range);
+  return effects.map((measured, place) => {
+    const byTouches = touches[place]!;
     const basis = byTouches.period > 0 ? 'touches' : 'days';
     return {
       measured,
@@ -115,23 +107,6 @@ export async function rangeExperiments(
       inRange: proRate(measured, basis === 'touches' ? byTouches : dayExposure(measured.period, range)),
     };
   });
-}
-
-function touchExposure(
-  touches: readonly DailyTouches[],
-  { channel, period }: MeasuredEffect,
-  range: DateRange,
-): Exposure {
-  const exposure = { period: 0, range: 0, both: 0 };
-  for (const day of touches) {
-    if (day.channel !== channel) continue;
-    const inPeriod = isWithin(day.date, period);
-    const inRange = isWithin(day.date, range);
-    if (inPeriod) exposure.period += day.touches;
-    if (inRange) exposure.range += day.touches;
-    if (inPeriod && inRange) exposure.both += day.touches;
-  }
-  return exposure;
 }
 
 function dayExposure(period: DateRange, range: DateRange): Exposure {
@@ -142,8 +117,4 @@ function dayExposure(period: DateRange, range: DateRange): Exposure {
     range: daysBetween(range.start, range.end),
     both: Math.max(0, daysBetween(start, end)),
   };
-}
-
-function isWithin(date: string, { start, end }: DateRange): boolean {
-  return date >= start && date <= end;
 }

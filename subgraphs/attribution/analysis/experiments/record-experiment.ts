@@ -23,6 +23,8 @@ export interface ExperimentServices extends SourceServices {
 
 /** Currency of a source whose rows name none. */
 const DEFAULT_CURRENCY = 'USD';
+/** Of one source: each is read, weighed and told by every analysis. A test of 20 channels each month for two years. */
+const MOST_EXPERIMENTS = 500;
 /** The experiment that was recorded. */
 export const experimentEffect = z.object({ experimentId: uuid });
 
@@ -30,7 +32,7 @@ export const experimentEffect = z.object({ experimentId: uuid });
  * Records the result of an experiment. Later `causal` analyses of ranges that share days with its period are calibrated
  * by it.
  * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`, and
- *   the codes of a bad period), `resource_not_found` (source), `conflict` / `already_recorded` for a second result of
+ *   `too_many_experiments`, and the codes of a bad period), `resource_not_found` (source), `conflict` / `already_recorded` for a second result of
  *   one channel, method and period: it would count twice.
  */
 export async function recordExperiment(
@@ -62,13 +64,21 @@ export async function recordExperiment(
       periodStart: period.start,
       periodEnd: period.end,
     };
-    const same = await new ExperimentStore(em).findSame(key);
+    const store = new ExperimentStore(em);
+    const same = await store.findSame(key);
     if (same !== null) {
       throw new ProblemError(
         'conflict',
         `${publicId('exp', same.id)} is the ${same.method} result of ${same.channel} for this period already, and ` +
           `would count twice. Delete it first to replace it.`,
         { code: 'already_recorded' },
+      );
+    }
+    if ((await store.count({ dataSourceId })) >= MOST_EXPERIMENTS) {
+      throw new ProblemError(
+        'validation_error',
+        `This source has ${MOST_EXPERIMENTS} experiments already, as many as it may. Delete old ones first.`,
+        { code: 'too_many_experiments' },
       );
     }
     const experiment = em.create(Experiment, {

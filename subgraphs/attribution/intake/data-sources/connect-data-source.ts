@@ -10,6 +10,7 @@ import type { Connector } from '../connectors/connector.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import type { SourceCredentials } from '../connectors/source-credentials.ts';
 import { DataSource, DEFAULT_BASELINE_CHANNELS } from './data-source.ts';
+import { PURGE_AFTER_DAYS } from './delete-data-source.ts';
 import { recordsReport } from './records.ts';
 import { servingAgent, type IsAgent } from './serving-agent.ts';
 import { workspaceOf } from './workspace-of.ts';
@@ -30,7 +31,8 @@ export interface ConnectServices {
  * Creates a data source. Its rows come with the credentials, later as uploads, or are fetched, as is the way of its
  * type; credentials to fetch with are checked first, and a refused source leaves nothing behind.
  * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, a type without a connector
- * here, or credentials that are not taken (`credentials_rejected`); `service_unavailable` / `source_unreachable`
+ * here, credentials that are not taken (`credentials_rejected`), or a further source than there may be
+ * (`too_many_data_sources`); `service_unavailable` / `source_unreachable`
  */
 export async function connectDataSource(
   { database, isAgent, connectors, sourceCredentials, clock }: ConnectServices,
@@ -46,6 +48,7 @@ export async function connectDataSource(
   const agentId = await servingAgent(isAgent, principal, input.agentId);
   const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
+  await assertFewSources(database, principal);
   // After all that costs less.
   if ('fetch' in connector) await connectors.check(connector, credentials);
 
@@ -74,6 +77,29 @@ export async function connectDataSource(
     ...settlement({ dataSourceId: source.id, report: null }),
   ]);
   return source;
+}
+
+/**
+ * Of an account in an environment. Each has partitions of its own in the engine, which keeps some 50 KB of memory for
+ * them. Deleted sources count as long as their rows are kept.
+ */
+const MOST_SOURCES = 500;
+
+/** @throws ProblemError `validation_error` / `too_many_data_sources` */
+async function assertFewSources(database: Database, principal: Principal): Promise<void> {
+  const [row] = await database.askAs<{ n: number }>(principal, {
+    name: 'data-sources.count',
+    text: `select count(*)::int as n from attribution.data_sources
+           where account_id = $1 and (deleted_at is null or deleted_at > now() - interval '${PURGE_AFTER_DAYS} days')`,
+    values: [principal.accountId],
+  });
+  if (row!.n < MOST_SOURCES) return;
+  throw new ProblemError(
+    'validation_error',
+    `There are ${MOST_SOURCES} data sources already, which is the maximum; one that was deleted counts for ` +
+      `${PURGE_AFTER_DAYS} days more. Send further rows to one that exists.`,
+    { code: 'too_many_data_sources' },
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Database } from '../../../../platform/postgres/database.ts';
 import { DataSourceStore } from './data-source-store.ts';
 
 /** How long the rows of a deleted source are kept. */
-const PURGE_AFTER_DAYS = 30;
+export const PURGE_AFTER_DAYS = 30;
 
 /** What the purge job is told. */
 export interface PurgeJob {

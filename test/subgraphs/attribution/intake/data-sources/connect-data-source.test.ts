@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { openAccount } from '../../../../../services/identity/opening/open-account.ts';
+import { uuidFromPublicId } from '../../../../../platform/identifiers.ts';
 import { Caller, openHouse, type House } from '../../../../house.ts';
 import { clock } from '../../../../service-clock.ts';
 
@@ -30,6 +31,34 @@ describe('connecting a source over REST', () => {
       });
     },
   );
+
+  test('an account has 500 at most, those included whose rows are not gone yet', async () => {
+    const crowded = await Caller.register(house.root);
+    const connect = () => crowded.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const { body } = await connect();
+    const owner = new Client({ connectionString: house.ownerUrl });
+    await owner.connect();
+    try {
+      await owner.query(
+        `insert into attribution.data_sources (id, account_id, environment, type, name, sync_schedule, timezone,
+           baseline_channels, created_at, deleted_at)
+         select gen_random_uuid(), account_id, environment, type, name, sync_schedule, timezone, baseline_channels,
+           created_at, case when n % 2 = 0 then now() end
+         from attribution.data_sources, generate_series(1, 498) n where id = $1`,
+        [uuidFromPublicId('ds', String(body['data_source_id']))],
+      );
+      expect((await connect()).status).toBe(201);
+      expect(await connect()).toMatchObject({
+        status: 422,
+        body: { error: { type: 'validation_error', code: 'too_many_data_sources' } },
+      });
+      await owner.query(`update attribution.data_sources set deleted_at = now() - interval '31 days'
+        where deleted_at is not null`);
+      expect((await connect()).status).toBe(201);
+    } finally {
+      await owner.end();
+    }
+  });
 
   test('a shop names the agent of another operator that serves it, for the source or for one analysis', async () => {
     const { pair } = await openAccount(
