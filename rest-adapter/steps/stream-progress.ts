@@ -15,16 +15,21 @@ export const streamProgress: Step = {
     const job = operation.job!;
     const { id, after, ...sections } = operation.variables(request);
     const resource = await readJob(call, job, String(id), sections);
-    let events: AsyncIterator<ServerSentEvent> = watchJob(call, job, String(id), { ...sections, after });
-    if (isFinished(resource)) {
-      const history = await replay(events);
-      if (history.length === 0 && Number(after) > 0) {
-        call.answer = { status: 204, body: null, headers: {} };
-        return;
-      }
-      // Events are kept for an hour, the resource for longer: whoever asks from the start gets its end.
-      events = iterate(history.length > 0 ? history : [lastEvent(call, resource, 1)]);
+    if (!isFinished(resource)) {
+      call.answer = answerWithEvents(call, watchJob(call, job, String(id), { ...sections, after }));
+      return;
     }
+    // The result is here already: the history has to bring none of its sections along.
+    const without = Object.fromEntries(Object.keys(sections).map((name) => [name, false]));
+    const history = (await replay(watchJob(call, job, String(id), { ...without, after }))).map((event) =>
+      event.event === 'result' ? { ...event, data: resource } : event,
+    );
+    if (history.length === 0 && Number(after) > 0) {
+      call.answer = { status: 204, body: null, headers: {} };
+      return;
+    }
+    // Events are kept for an hour, the resource for longer: whoever asks from the start gets its end.
+    const events = iterate(history.length > 0 ? history : [lastEvent(call, resource, 1)]);
     call.answer = answerWithEvents(call, events);
   },
 };

@@ -6,6 +6,7 @@ import { assertAction } from '../../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';
 import { AccessLog } from '../../../../services/audit/access-log.ts';
 import { connectionOf, PageArguments, parsePage } from '../../../../platform/graph/connection.ts';
+import { PacedTurns } from '../../../../platform/paced-turns.ts';
 import type { Answered } from '../../../../platform/graph/noun-types.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
 import { filterUuid, publicId, requireUuid } from '../../../../platform/identifiers.ts';
@@ -34,6 +35,8 @@ type Filter = Partial<z.output<typeof attributionFilter>>;
 export class AttributionResolver {
   readonly #services: RunAttributionServices;
   readonly #accesses: AccessLog;
+  /** What is made of large results, behind the resolver, takes the thread for long. */
+  readonly #largeAnswers = new PacedTurns();
 
   constructor(services: RunAttributionServices) {
     this.#services = services;
@@ -77,6 +80,10 @@ export class AttributionResolver {
       );
     });
     await this.#accesses.tell(context, { type: 'attribution', id: '*' });
+    await this.#turnOf(
+      principal,
+      connection.edges.map(({ node }) => node),
+    );
     return connection;
   }
 
@@ -168,7 +175,14 @@ export class AttributionResolver {
       );
     });
     await this.#accesses.tell(context, { type: 'attribution', id });
+    await this.#turnOf(principal, [shown]);
     return shown;
+  }
+
+  /** Waits until the answers that are made of these may be large. */
+  async #turnOf({ accountId }: Principal, shown: readonly AttributionRecord[]): Promise<void> {
+    const figures = shown.reduce((sum, attribution) => sum + figuresIn(attribution), 0);
+    if (figures > MANY_FIGURES) await this.#largeAnswers.begin(accountId);
   }
 
   /** A member of a list: what is wrong with it takes down no other. Read by itself, it tells the log what that is. */
@@ -193,6 +207,15 @@ export class AttributionResolver {
   ): AttributionRecord {
     return presentAttribution(attribution, progress, this.#services.clock(), context.apiVersion, sourceNow);
   }
+}
+
+/** Some milliseconds' worth. */
+const MANY_FIGURES = 2_000;
+
+/** About how many figures an answer with every section holds. */
+function figuresIn({ channelImpact, timeSeries, campaigns }: AttributionRecord): number {
+  const periods = timeSeries?.length ?? 0;
+  return channelImpact.length * (20 + periods) + 10 * (campaigns?.length ?? 0);
 }
 
 function storeFilter(filter: Filter): AttributionFilter {

@@ -1,0 +1,25 @@
+import { FairTurns } from './fair-turns.ts';
+
+/** Longest rest behind a piece of work. */
+const MAX_REST_MS = 500;
+
+/**
+ * Large pieces of work on the thread that answers everybody: one at a time, by turns of tenants, and behind each the
+ * thread is everybody else's for as long as the piece took. A tenant's fifty large answers wait behind one another, and
+ * what others ask meets at most one of them.
+ */
+export class PacedTurns {
+  readonly #turns = new FairTurns({ places: 1, perTenant: 1 });
+
+  /**
+   * Resolves when it is the tenant's turn. The piece is what the caller then does at once, without waiting for anything:
+   * it is over when the event loop comes round.
+   */
+  async begin(tenant: string): Promise<void> {
+    const release = await this.#turns.take(tenant);
+    const begunMs = performance.now();
+    setImmediate(() => {
+      setTimeout(release, Math.min(MAX_REST_MS, performance.now() - begunMs)).unref();
+    });
+  }
+}
