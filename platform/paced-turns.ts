@@ -1,7 +1,7 @@
 import { FairTurns } from './fair-turns.ts';
 
 /** Longest rest behind a piece of work. */
-const MAX_REST_MS = 500;
+const MAX_REST_MS = 200;
 
 /**
  * Large pieces of work on the thread that answers everybody: one at a time, by turns of tenants, and behind each the
@@ -12,14 +12,15 @@ export class PacedTurns {
   readonly #turns = new FairTurns({ places: 1, perTenant: 1 });
 
   /**
-   * Resolves when it is the tenant's turn. The piece is what the caller then does at once, without waiting for anything:
-   * it is over when the event loop comes round.
+   * Waits for the tenant's turn. Whoever has it calls what this resolves with, in every case; what follows without
+   * waiting for anything, such as the completion of an answer, is part of the piece.
    */
-  async begin(tenant: string): Promise<void> {
+  async take(tenant: string): Promise<() => void> {
     const release = await this.#turns.take(tenant);
     const begunMs = performance.now();
-    setImmediate(() => {
-      setTimeout(release, Math.min(MAX_REST_MS, performance.now() - begunMs)).unref();
-    });
+    return () =>
+      void setImmediate(() => {
+        setTimeout(release, Math.min(MAX_REST_MS, performance.now() - begunMs)).unref();
+      });
   }
 }

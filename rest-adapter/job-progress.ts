@@ -70,10 +70,10 @@ export function isLast({ event }: ServerSentEvent): boolean {
 
 function presentEvent(call: Call, job: Job, id: string, progress: Json): ServerSentEvent {
   const sequence = Number(progress['sequence']);
-  const result = progress['result'] as Json | null;
+  const result = progress['result'] as Json | null | undefined;
   switch (progress['kind']) {
     case 'result':
-      return { id: sequence, event: 'result', data: job.present(result!) };
+      return { id: sequence, event: 'result', data: result == null ? null : job.present(result) };
     case 'error':
       return failureEvent(call, sequence, { code: progress['failure_code'], message: progress['message'] });
     case 'channel_result':

@@ -68,7 +68,7 @@ export interface Representation {
 
 /** Work that outlasts its request: how to watch it, to read it again, and to show it. */
 export interface Job {
-  /** Subscription document; its events carry `sequence`, `kind` and `result`. */
+  /** Subscription document; its events carry `sequence`, `kind` and, unless `$result` is false, `result`. */
   readonly progressDocument: string;
   /** Query document of the resource that the work fills in. */
   readonly resourceDocument: string;

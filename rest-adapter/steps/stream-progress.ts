@@ -19,10 +19,9 @@ export const streamProgress: Step = {
       call.answer = answerWithEvents(call, watchJob(call, job, String(id), { ...sections, after }));
       return;
     }
-    // The result is here already: the history has to bring none of its sections along.
-    const without = Object.fromEntries(Object.keys(sections).map((name) => [name, false]));
-    const history = (await replay(watchJob(call, job, String(id), { ...without, after }))).map((event) =>
-      event.event === 'result' ? { ...event, data: resource } : event,
+    // The result is here already: the history need not bring it along.
+    const history = (await replay(watchJob(call, job, String(id), { ...sections, after, result: false }))).map(
+      (event) => (event.event === 'result' ? { ...event, data: resource } : event),
     );
     if (history.length === 0 && Number(after) > 0) {
       call.answer = { status: 204, body: null, headers: {} };

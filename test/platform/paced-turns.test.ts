@@ -11,9 +11,10 @@ test('between two pieces the thread is free for as long as one took, and other t
   const order: string[] = [];
   const beginnings: number[] = [];
   const piece = async (tenant: string): Promise<void> => {
-    await turns.begin(tenant);
+    const over = await turns.take(tenant);
     beginnings.push(performance.now());
     order.push(tenant);
+    over();
     work();
   };
   const crowd = [1, 2, 3, 4].map(() => piece('crowd'));
@@ -29,7 +30,7 @@ test('alone, a piece begins before the event loop comes round', async () => {
   const turns = new PacedTurns();
   const order: string[] = [];
   const round = endOfTurn().then(() => order.push('round'));
-  await turns.begin('a').then(() => order.push('piece'));
+  (await turns.take('a').then((over) => (order.push('piece'), over)))();
   await round;
   expect(order).toEqual(['piece', 'round']);
 });

@@ -135,7 +135,7 @@ test('what is not finished carries the record envelope', async () => {
     { prefer: 'respond-async' },
   );
   expect(answer.body).toMatchObject({
-    status: 'pending',
+    status: 'processing',
     trust: { hrei_score: 0, risk_level: 'minimal', verification: { ground_truth_source: 'system_of_record' } },
   });
   expect([answer.headers.get('svc-hrei-score'), answer.headers.get('svc-hrei-risk')]).toEqual(['0.00', 'minimal']);

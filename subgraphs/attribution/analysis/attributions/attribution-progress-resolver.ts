@@ -1,4 +1,4 @@
-import { Arg, Ctx, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
@@ -6,7 +6,7 @@ import type { AttributionResolver } from './attribution-resolver.ts';
 import { watchRun } from '../../runs/watch-run.ts';
 import { ATTRIBUTION_RUNS } from './attribution.ts';
 import type { SequencedProgress } from './attribution-progress.ts';
-import { AttributionProgressType, type AttributionProgress } from './attribution-types.ts';
+import { AttributionProgressType, type AttributionProgress, type AttributionRecord } from './attribution-types.ts';
 import { presentProgress } from './present-progress.ts';
 import type { RunAttributionServices } from './run-attribution.ts';
 
@@ -14,6 +14,9 @@ interface WatchArguments {
   readonly id: string;
   readonly after?: number | null;
 }
+
+/** An event, and the public id of the analysis that it is of. */
+type OfAnalysis = AttributionProgress & { readonly id: string };
 
 /**
  * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
@@ -32,13 +35,16 @@ export function attributionProgressResolver(
     })
     async attributionProgress(
       @Root() sequenced: SequencedProgress,
-      @Ctx() context: RequestContext,
       @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string,
       @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last event that was seen; 0 for all.' })
       _after?: number | null,
-    ): Promise<AttributionProgress> {
-      const result = sequenced.event.kind === 'RESULT' ? await attributions.attribution(context, id) : null;
-      return presentProgress(sequenced, result);
+    ): Promise<OfAnalysis> {
+      return { ...presentProgress(sequenced), id };
+    }
+
+    @FieldResolver()
+    async result(@Root() { kind, id }: OfAnalysis, @Ctx() context: RequestContext): Promise<AttributionRecord | null> {
+      return kind === 'RESULT' ? attributions.attribution(context, id) : null;
     }
   }
   return AttributionProgressResolver;

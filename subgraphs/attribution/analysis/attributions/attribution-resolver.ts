@@ -9,7 +9,7 @@ import { connectionOf, PageArguments, parsePage } from '../../../../platform/gra
 import { PacedTurns } from '../../../../platform/paced-turns.ts';
 import type { Answered } from '../../../../platform/graph/noun-types.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
-import { filterUuid, publicId, requireUuid } from '../../../../platform/identifiers.ts';
+import { filterUuid, publicId, requireUuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { cancelRun } from '../../runs/cancel-run.ts';
 import { isFinished } from '../../runs/run.ts';
@@ -17,7 +17,7 @@ import { latestProgress } from '../../runs/run-progress.ts';
 import { requireRun } from '../../runs/run-table.ts';
 import { announcedAttributions } from './announce-attribution.ts';
 import { ATTRIBUTION_RUNS, type Attribution } from './attribution.ts';
-import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
+import { AttributionStore, resultBytes, type AttributionFilter } from './attribution-store.ts';
 import { attributionTypes, RunAttributionInput, RunAttributionPayload } from './attribution-types.ts';
 import type { AcceptedAttribution, AttributionRecord } from './attribution-types.ts';
 import { deleteAttribution, deleteEffect } from './delete-attribution.ts';
@@ -35,7 +35,7 @@ type Filter = Partial<z.output<typeof attributionFilter>>;
 export class AttributionResolver {
   readonly #services: RunAttributionServices;
   readonly #accesses: AccessLog;
-  /** What is made of large results, behind the resolver, takes the thread for long. */
+  /** To read a large result, and to make an answer of it behind the resolver, takes the thread for long. */
   readonly #largeAnswers = new PacedTurns();
 
   constructor(services: RunAttributionServices) {
@@ -80,10 +80,6 @@ export class AttributionResolver {
       );
     });
     await this.#accesses.tell(context, { type: 'attribution', id: '*' });
-    await this.#turnOf(
-      principal,
-      connection.edges.map(({ node }) => node),
-    );
     return connection;
   }
 
@@ -162,27 +158,23 @@ export class AttributionResolver {
 
   async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionRecord> {
     const uuid = requireUuid('attr', id, 'attribution');
-    const shown = await this.#services.database.asTenant(principal, async (em) => {
-      const attribution = await requireRun(em, ATTRIBUTION_RUNS, uuid);
-      const progress = isFinished(attribution)
-        ? undefined
-        : (await latestProgress(em, ATTRIBUTION_RUNS, [uuid])).get(uuid);
-      return this.#present(
-        attribution,
-        progress ?? 0,
-        (await sourcesNow(em, [attribution])).get(uuid) ?? null,
-        context,
-      );
-    });
-    await this.#accesses.tell(context, { type: 'attribution', id });
-    await this.#turnOf(principal, [shown]);
-    return shown;
+    const isLarge = (await resultBytes(this.#services.database, principal, uuid)) > LARGE_BYTES;
+    const over = isLarge ? await this.#largeAnswers.take(principal.accountId) : undefined;
+    try {
+      const shown = await this.#read(principal, uuid, context);
+      await this.#accesses.tell(context, { type: 'attribution', id });
+      return shown;
+    } finally {
+      over?.();
+    }
   }
 
-  /** Waits until the answers that are made of these may be large. */
-  async #turnOf({ accountId }: Principal, shown: readonly AttributionRecord[]): Promise<void> {
-    const figures = shown.reduce((sum, attribution) => sum + figuresIn(attribution), 0);
-    if (figures > MANY_FIGURES) await this.#largeAnswers.begin(accountId);
+  async #read(principal: Principal, id: Uuid, context: RequestContext): Promise<AttributionRecord> {
+    return this.#services.database.asTenant(principal, async (em) => {
+      const attribution = await requireRun(em, ATTRIBUTION_RUNS, id);
+      const progress = isFinished(attribution) ? undefined : (await latestProgress(em, ATTRIBUTION_RUNS, [id])).get(id);
+      return this.#present(attribution, progress ?? 0, (await sourcesNow(em, [attribution])).get(id) ?? null, context);
+    });
   }
 
   /** A member of a list: what is wrong with it takes down no other. Read by itself, it tells the log what that is. */
@@ -209,14 +201,8 @@ export class AttributionResolver {
   }
 }
 
-/** Some milliseconds' worth. */
-const MANY_FIGURES = 2_000;
-
-/** About how many figures an answer with every section holds. */
-function figuresIn({ channelImpact, timeSeries, campaigns }: AttributionRecord): number {
-  const periods = timeSeries?.length ?? 0;
-  return channelImpact.length * (20 + periods) + 10 * (campaigns?.length ?? 0);
-}
+/** Results of more than this come by turns. */
+const LARGE_BYTES = 64 * 1024;
 
 function storeFilter(filter: Filter): AttributionFilter {
   return {

@@ -2,6 +2,7 @@ import type { FilterQuery, SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { Rows, type Page } from '../../../../platform/graph/connection.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
+import type { Database, TenantScope } from '../../../../platform/postgres/database.ts';
 import { findingNewest } from '../../../../platform/postgres/newest-first.ts';
 import type { RunStatus } from '../../runs/run.ts';
 import { Attribution, type AttributionModel } from './attribution.ts';
@@ -72,6 +73,16 @@ export class AttributionStore {
   async count(filter: AttributionFilter): Promise<number> {
     return this.#em.count(Attribution, conditionOf(filter));
   }
+}
+
+/** What the figures of an analysis take; 0 where there are none, and for one that the caller may not see. */
+export async function resultBytes(database: Database, tenant: TenantScope, id: Uuid): Promise<number> {
+  const [row] = await database.askAs<{ bytes: number }>(tenant, {
+    name: 'attributions.result-bytes',
+    text: 'select coalesce(result_bytes, 0) as bytes from attribution.attributions where id = $1',
+    values: [id],
+  });
+  return row?.bytes ?? 0;
 }
 
 function conditionOf(filter: AttributionFilter): FilterQuery<Attribution> {

@@ -1,12 +1,9 @@
-import type { AttributionProgress, AttributionRecord, ChannelImpact } from './attribution-types.ts';
+import type { AttributionProgress, ChannelImpact } from './attribution-types.ts';
 import { presentChannels } from './present-attribution.ts';
 import type { SequencedProgress } from './attribution-progress.ts';
 
-/** One event as the graph shows it; `result` goes with a RESULT. */
-export function presentProgress(
-  { sequence, event }: SequencedProgress,
-  result: AttributionRecord | null,
-): AttributionProgress {
+/** One event as the graph shows it, but for the result that goes with a RESULT: it is read where it is asked for. */
+export function presentProgress({ sequence, event }: SequencedProgress): AttributionProgress {
   const nothing = {
     stage: null,
     message: null,
@@ -43,7 +40,7 @@ export function presentProgress(
         status: 'processing',
       };
     case 'RESULT':
-      return { ...nothing, sequence, kind: 'RESULT', progress: 1, result, status: 'completed' };
+      return { ...nothing, sequence, kind: 'RESULT', progress: 1, status: 'completed' };
     case 'ERROR':
       return {
         ...nothing,

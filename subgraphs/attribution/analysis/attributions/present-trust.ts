@@ -1,4 +1,4 @@
-import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
+import { repeatedDigest } from '../../../../services/trust/canonical-json.ts';
 import { type TrustClassification, type TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import { estimateEnvelope } from '../../../../services/trust/envelope.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
@@ -38,7 +38,7 @@ export function presentTrust(
   apiVersion: string,
 ): TrustEnvelope {
   const isConnected = source !== null && source.deletedAt == null && source.statusAt(now) !== 'error';
-  const { verified, total } = recount(evidence.claims, figures, canonicalDigest(figures) === evidence.resultDigest);
+  const { verified, total } = recount(evidence.claims, figures, repeatedDigest(figures) === evidence.resultDigest);
   const temporalDisplacement = displacement(evidence.evidence, now);
   const classifications: TrustClassification[] = [];
   if (verified < total) classifications.push('fabrication');
