@@ -7,19 +7,7 @@ import type { IdPrefix } from '../../schema/id-prefixes.ts';
 import { newRequestId, uuidFromPublicId } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';
 import { Caller, TEST_SECRET } from '../house.ts';
-import {
-  answerOf,
-  furnish,
-  identityOf,
-  issueKey,
-  openCast,
-  say,
-  send,
-  textOf,
-  type Belongings,
-  type Cast,
-  type Player,
-} from './cast.ts';
+import { answerOf, identityOf, issueKey, openCast, say, send, textOf, type Cast, type Player } from './cast.ts';
 import {
   exampleRequest,
   idPlaces,
@@ -30,6 +18,8 @@ import {
   type IdKind,
   type Place,
 } from './example-requests.ts';
+import { furnish } from './furnish.ts';
+import type { Belongings } from './noun-objects.ts';
 
 /** Somebody who may not see what the owner has, and what of it is not a secret to them. */
 interface Outsider extends Player {
@@ -101,7 +91,7 @@ describe('what outsiders can find out', () => {
         caller: tester,
         workspace: null,
         principal: { ...ownerPrincipal, environment: 'sandbox' },
-        own: await furnish(tester),
+        own: await furnish(tester, { within: 'sandbox' }),
         knows: ['agent'],
         mayRead: ['audit'],
       },
@@ -110,7 +100,7 @@ describe('what outsiders can find out', () => {
         caller: guest.in(workspace),
         workspace,
         principal: { ...ownerPrincipal, agentId: guestIdentity.agentId, workspace: acting },
-        own: { ...(await furnish(guest.in(workspace), true)), ws: workspace },
+        own: { ...(await furnish(guest.in(workspace), { within: 'workspace' })), ws: workspace },
         knows: ['agent'],
         mayRead: ['administer', 'audit'],
       },
@@ -152,7 +142,7 @@ describe('what outsiders can find out', () => {
   }
 
   function taught(prefix: IdKind): never {
-    throw new Error(`nobody in the cast owns a ${prefix}_…: teach furnish to make one`);
+    throw new Error(`nobody in the cast owns a ${prefix}_…: say how one is made in test/contract/objects.ts`);
   }
 
   describe.each(OUTSIDERS)('%s', (name) => {
