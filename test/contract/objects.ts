@@ -65,7 +65,6 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
 
   workspaces: {
     kind: 'ws',
-    isOfNoEnvironment: true,
     notIn: ['workspace'],
     make: async ({ post, index }) => String((await post('/workspaces', { name: `Team ${index}` }))['workspace_id']),
     mutations: {
