@@ -1,40 +1,41 @@
+import { NOUNS } from '../schema/contract/contract.ts';
+import { keys } from '../schema/contract/keys.ts';
 import type { Route } from './call.ts';
+import { operationsOf } from './contract-operations.ts';
 import type { Operation } from './operation.ts';
 import { agentOperations } from './operations/agents.ts';
 import { attributionOperations } from './operations/attribution.ts';
 import { auditOperations } from './operations/audit.ts';
 import { billingOperations } from './operations/billing.ts';
-import { channelRuleOperations } from './operations/channel-rules.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { eventOperations } from './operations/events.ts';
-import { experimentOperations } from './operations/experiments.ts';
 import { healthOperations } from './operations/health.ts';
-import { keyOperations } from './operations/keys.ts';
 import { oauthOperations } from './operations/oauth.ts';
-import { referralOperations } from './operations/referrals.ts';
 import { verificationOperations } from './operations/verification.ts';
-import { webhookOperations } from './operations/webhooks.ts';
+import { deliveryOperations, webhookOperations } from './operations/webhooks.ts';
 import { workspaceOperations } from './operations/workspaces.ts';
+
+/** Rows of nouns that REST shows otherwise than follows from the contract, or has more of, by `many`. */
+const OWN_ROWS: Readonly<Partial<Record<(typeof NOUNS)[number]['many'], readonly Operation[]>>> = {
+  attributions: [...attributionOperations, ...verificationOperations],
+  'data-sources': dataSourceOperations,
+  // They stand among those of sources.
+  rejects: [],
+  agents: agentOperations,
+  keys: [...operationsOf(keys), ...oauthOperations],
+  'audit-events': [...auditOperations, ...eventOperations],
+  workspaces: workspaceOperations,
+  webhooks: webhookOperations,
+  deliveries: deliveryOperations,
+  plans: billingOperations,
+};
 
 /**
  * Everything that the REST door can do, one row per operation. The rows feed routing, permission checks,
  * validation, the OpenAPI document and the contract tests; nothing of an operation is said anywhere else.
  */
 export const CONTRACT: readonly Operation[] = [
-  ...attributionOperations,
-  ...verificationOperations,
-  ...dataSourceOperations,
-  ...channelRuleOperations,
-  ...experimentOperations,
-  ...agentOperations,
-  ...referralOperations,
-  ...keyOperations,
-  ...oauthOperations,
-  ...auditOperations,
-  ...eventOperations,
-  ...workspaceOperations,
-  ...webhookOperations,
-  ...billingOperations,
+  ...NOUNS.flatMap((noun) => OWN_ROWS[noun.many] ?? operationsOf(noun)),
   ...healthOperations,
 ];
 

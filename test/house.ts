@@ -325,13 +325,16 @@ export class Caller {
 
   /** Registers a fresh agent, and so a fresh tenant. */
   static async register(root: string): Promise<Caller> {
-    const answer = await new Caller(root, null).post('/agents/register', {
-      name: 'test-agent',
-      operator_id: randomUUID(),
-    });
+    const answer = await new Caller(root, null).registerAnother();
     if (answer.status !== 201)
       throw new Error(`registration was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
     return new Caller(root, String(answer.body['api_key']));
+  }
+
+  /** What a stranger who registers at the same doors is answered. */
+  registerAnother(members: object = {}): Promise<Answer> {
+    const stranger = new Caller(this.#root, null);
+    return stranger.post('/agents/register', { name: 'test-agent', operator_id: randomUUID(), ...members });
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Answer> {

@@ -68,9 +68,13 @@ export function narrowTenant(table: string, condition: string): string {
     end $narrow$`;
 }
 
+/** What a policy says that asks for the workspace, or for the row of another table that is under its own policy. */
+const NARROWED = String.raw`liftgraph\.workspace_id|EXISTS \(`;
+
 /**
  * Tables and partitions with an `account_id` column where row level security is not enabled, not forced, or without our
- * policy; and those whose `environment` or `workspace_id` column it does not compare.
+ * policy; those whose `environment` or `workspace_id` column it does not compare; and those of an environment, or that
+ * refer to one, whose policy asks neither for the workspace nor for the row that they hang on.
  */
 const UNPROTECTED_SQL = `
   select format('%I.%I', n.nspname, c.relname) as name
@@ -100,7 +104,15 @@ const UNPROTECTED_SQL = `
         join pg_attribute w on w.attrelid = c.oid and w.attname = narrow.name and not w.attisdropped
         join pg_policy p on p.polrelid = c.oid and p.polname = 'tenant'
         where pg_get_expr(p.polqual, p.polrelid) not like narrow.setting
-          or pg_get_expr(p.polwithcheck, p.polrelid) not like narrow.setting)))
+          or pg_get_expr(p.polwithcheck, p.polrelid) not like narrow.setting))
+      and (n.nspname in ('auth', 'events') or not exists (
+        select from pg_attribute e
+        join pg_policy p on p.polrelid = c.oid and p.polname = 'tenant'
+        where e.attname = 'environment' and not e.attisdropped
+          and e.attrelid in (select c.oid union all
+            select confrelid from pg_constraint where conrelid = c.oid and contype = 'f')
+          and (pg_get_expr(p.polqual, p.polrelid) !~ '${NARROWED}'
+            or pg_get_expr(p.polwithcheck, p.polrelid) !~ '${NARROWED}'))))
   order by 1`;
 
 /** The tables of a migrated database that one tenant could read of another; has to be empty. */

@@ -37,47 +37,46 @@ function pageOf({ query }: ValidRequest): PageRequest {
   return { page, per_page: limit ?? per_page ?? DEFAULT_LIMIT };
 }
 
-export const webhookOperations = [
-  ...operationsOf(webhooks, {
-    createWebhook: { badBodyStatus: 400, location: (body) => `/webhooks/${String(body['id'])}` },
-    listWebhooks: {
-      querySchema: listQuery,
-      variables: ({ query }) => ({
-        ...graphPage(query as unknown as PageRequest),
-        includeInactive: query['active'] === 'all',
-      }),
+export const webhookOperations = operationsOf(webhooks, {
+  createWebhook: { badBodyStatus: 400, location: (body) => `/webhooks/${String(body['id'])}` },
+  listWebhooks: {
+    querySchema: listQuery,
+    variables: ({ query }) => ({
+      ...graphPage(query as unknown as PageRequest),
+      includeInactive: query['active'] === 'all',
+    }),
+  },
+  deleteWebhook: {
+    representation: {
+      description: 'It is gone, with Prefer: return=representation',
+      schema: z
+        .object({
+          id: z.uuid(),
+          deleted: z.literal(true),
+          trust: trustEnvelope,
+        })
+        .meta({ id: 'DeletedWebhook' }),
+      present: (data) => objectAt(data, 'delete_webhook'),
+      example: { id: webhooks.example.id, deleted: true, trust: exampleTrust(1) },
     },
-    deleteWebhook: {
-      representation: {
-        description: 'It is gone, with Prefer: return=representation',
-        schema: z
-          .object({
-            id: z.uuid(),
-            deleted: z.literal(true),
-            trust: trustEnvelope,
-          })
-          .meta({ id: 'DeletedWebhook' }),
-        present: (data) => objectAt(data, 'delete_webhook'),
-        example: { id: webhooks.example.id, deleted: true, trust: exampleTrust(1) },
-      },
+  },
+});
+
+export const deliveryOperations = operationsOf(deliveries, {
+  listWebhookDeliveries: {
+    querySchema: deliveriesQuery,
+    variables: (request) => ({
+      webhookId: request.path['webhook_id'],
+      ...graphPage(pageOf(request)),
+      filter: fromRest(deliveryFilter, request.query) as Json,
+    }),
+    present: (data, request) => {
+      const connection = objectAt(data, 'webhook_deliveries');
+      return {
+        deliveries: nodesAt(connection),
+        meta: presentMeta(pageOf(request), Number(connection['total_count'])),
+        trust: connection['trust'],
+      };
     },
-  }),
-  ...operationsOf(deliveries, {
-    listWebhookDeliveries: {
-      querySchema: deliveriesQuery,
-      variables: (request) => ({
-        webhookId: request.path['webhook_id'],
-        ...graphPage(pageOf(request)),
-        filter: fromRest(deliveryFilter, request.query) as Json,
-      }),
-      present: (data, request) => {
-        const connection = objectAt(data, 'webhook_deliveries');
-        return {
-          deliveries: nodesAt(connection),
-          meta: presentMeta(pageOf(request), Number(connection['total_count'])),
-          trust: connection['trust'],
-        };
-      },
-    },
-  }),
-];
+  },
+});

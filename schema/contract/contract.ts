@@ -18,21 +18,21 @@ import { trustEnvelope } from './trust-envelope.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
-/** Every noun. */
+/** Every noun, in the order in which REST is documented. */
 export const NOUNS = [
   attributions,
+  sources,
+  rejects,
+  channelRules,
   experiments,
+  agents,
+  referrals,
+  keys,
+  auditEvents,
   workspaces,
   webhooks,
   deliveries,
-  keys,
-  agents,
-  referrals,
   plans,
-  sources,
-  rejects,
-  auditEvents,
-  channelRules,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

@@ -49,6 +49,8 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
   ['subgraphs/attribution/', ['runs', 'intake', 'analysis', 'sandbox']],
   ['subgraphs/attribution/intake/', ['connectors', 'data-sources', 'touchpoints', 'files', 'channel-rules']],
   ['subgraphs/attribution/analysis/', ['journeys', 'experiments', 'attributions', 'verification']],
+  ['subgraphs/agents/', ['registry', 'referrals']],
+  ['subgraphs/billing/', ['plans', 'fees']],
 ];
 
 interface Import {
@@ -83,6 +85,19 @@ function rightwards(edges: readonly Import[]): string[] {
       .filter(({ from, to }) => place(from) >= 0 && place(to) > place(from))
       .map(({ from, to }) => `${from} imports rightwards: ${to}`);
   });
+}
+
+/** Folders of an ordered room that have no place in its order, and so would not be looked at. */
+function unplaced(room: string, parts: readonly string[], folders: readonly string[]): string[] {
+  return folders
+    .filter((folder) => !parts.includes(folder))
+    .map((folder) => `${room}${folder} has no place in ORDERS: its place decides, at the right of all that it imports`);
+}
+
+function foldersIn(room: string): string[] {
+  return readdirSync(join(ROOT, room), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
 }
 
 function cycles(edges: readonly Import[]): string[] {
@@ -125,7 +140,7 @@ describe('the rooms of the house', () => {
     ).toHaveLength(1);
   });
 
-  test('features of the attribution subgraph import leftwards only', () => {
+  test('features of an ordered room import leftwards only', () => {
     expect(rightwards(edges)).toEqual([]);
     expect(
       rightwards([
@@ -135,6 +150,27 @@ describe('the rooms of the house', () => {
         },
       ]),
     ).toHaveLength(1);
+  });
+
+  test('every folder of an ordered room has its place', () => {
+    expect(ORDERS.flatMap(([room, parts]) => unplaced(room, parts, foldersIn(room)))).toEqual([]);
+    expect(unplaced('services/', ['trust'], ['trust', 'stray'])).toHaveLength(1);
+    // A row for a folder that is gone would keep nothing apart.
+    expect(ORDERS.flatMap(([room, parts]) => parts.filter((part) => !foldersIn(room).includes(part)))).toEqual([]);
+  });
+
+  test('every room of several features has an order', () => {
+    const rooms = ['services', 'subgraphs'].flatMap((top) =>
+      readdirSync(join(ROOT, top), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => `${relative(ROOT, join(entry.parentPath, entry.name))}/`),
+    );
+    const ordered = new Set(ORDERS.map(([room]) => room));
+    expect(
+      rooms
+        .filter((room) => foldersIn(room).length > 1 && !ordered.has(room))
+        .map((room) => `${room} has several folders and no row in ORDERS`),
+    ).toEqual([]);
   });
 
   test('no file imports itself by way of others', () => {

@@ -6,12 +6,12 @@ import { generateApiKey } from '../../services/identity/keys/api-key.ts';
 import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
 import { ROLES, SCOPES, type Principal, type Role, type Scope } from '../../schema/principal.ts';
 import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
-import { Caller, openHouse, type Answer, type House } from '../house.ts';
+import { Caller, openHouse, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { SMALLEST_SHOP } from '../smallest-shop.ts';
-import { addressOf, type ExampleRequest, type IdKind, type OperationPath, type Saying } from './example-requests.ts';
-
-const RANGE = ['2026-01-01', '2026-01-31'];
+import { addressOf, type ExampleRequest, type OperationPath, type Saying } from './example-requests.ts';
+import { furnish } from './furnish.ts';
+import type { Belongings } from './noun-objects.ts';
 
 /** Somebody at the doors. */
 export interface Player {
@@ -20,9 +20,6 @@ export interface Player {
   /** Public id of the workspace that it acts in. */
   readonly workspace: string | null;
 }
-
-/** What a player owns, by kind. */
-export type Belongings = Readonly<Partial<Record<IdKind, string>>>;
 
 /** A house with an account that owns something of every kind. */
 export interface Cast {
@@ -44,6 +41,7 @@ export async function openCast(): Promise<Cast> {
   const { rows } = await database.query<{ id: Uuid }>('select id from auth.api_keys where account_id = $1', [
     identity.accountId,
   ]);
+  // The key that it calls with, not the spare one.
   const belongings: Belongings = { ...(await furnish(owner)), key: publicId('key', rows[0]!.id) };
   return {
     house,
@@ -64,41 +62,6 @@ export async function openCast(): Promise<Cast> {
       await house.stop();
     },
   };
-}
-
-/** Makes one thing of every kind that a caller can make; inside a workspace no further workspaces. */
-export async function furnish(caller: Caller, acting = false): Promise<Belongings> {
-  const made = async (answer: Promise<Answer>, member: string): Promise<string> => {
-    const { status, body } = await answer;
-    if (status >= 300) throw new Error(`could not furnish: ${JSON.stringify(body)}`);
-    return String(body[member]);
-  };
-  const ds = await made(
-    caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: SMALLEST_SHOP } }),
-    'data_source_id',
-  );
-  const attr = await made(
-    caller.post('/attribution', { data_source_id: ds, date_range: RANGE, model: 'markov' }),
-    'id',
-  );
-  const exp = await made(
-    caller.post('/experiments', {
-      data_source_id: ds,
-      channel: 'email',
-      method: 'holdout',
-      period: RANGE,
-      incremental_revenue: 5,
-      standard_error: 1,
-    }),
-    'id',
-  );
-  const agent = await made(caller.get('/agents/me'), 'agent_id');
-  const ws = acting ? undefined : await made(caller.post('/workspaces', { name: 'Spring' }), 'workspace_id');
-  // Nothing listens there.
-  const webhook = await made(caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] }), 'id');
-  const tested = await caller.post(`/webhooks/${webhook}/test`, {});
-  const dlv = String(tested.body['delivery']!['id']);
-  return { ds, attr, exp, agent, webhook, dlv, ...(ws === undefined ? {} : { ws }) };
 }
 
 export async function identityOf(database: pg.Client, caller: Caller): Promise<{ accountId: Uuid; agentId: Uuid }> {

@@ -1,73 +1,75 @@
 import { Client } from 'pg';
 import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
+import type { Operation } from '../../rest-adapter/operation.ts';
+import { NOUNS } from '../../schema/contract/contract.ts';
+import type { Row } from '../../schema/contract/noun.ts';
 import { Connectors, SERVED } from '../../subgraphs/attribution/intake/connectors/registry.ts';
 import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { SMALLEST_SHOP } from '../smallest-shop.ts';
 import { tinyShopConnector } from '../subgraphs/attribution/intake/connectors/tiny-shop.ts';
 import { textOf } from './cast.ts';
+import { addressOf, exampleRequest, unknownId, type ExampleRequest, type IdKind } from './example-requests.ts';
+import { furnish, objectsOf, type Furnishing } from './furnish.ts';
+import type { Belongings } from './noun-objects.ts';
 import { withTestKey } from '../test-key.ts';
 
 const RANGE = ['2026-01-01', '2026-01-31'];
-const UNKNOWN = {
-  ds: 'ds_0351EFTBArmmpvm2tVZ2Qh',
-  attr: 'attr_0351EFUQxpVTZ7WdNYMSuY',
-  exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ',
-  webhook: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10',
-};
-
 /** Takes any credentials, so that some are stored. */
 const TRUSTING = { ...tinyShopConnector, check: () => Promise.resolve() };
 
-type Owned = Record<keyof typeof UNKNOWN, string>;
+const NOUNS_OF_ENVIRONMENTS = NOUNS.flatMap((noun) => {
+  const objects = objectsOf(noun.many);
+  if ('comesWith' in objects || objects.kind === undefined || objects.isOfNoEnvironment === true) return [];
+  return [{ noun, kind: objects.kind }];
+});
+const KINDS: ReadonlySet<IdKind> = new Set(NOUNS_OF_ENVIRONMENTS.map(({ kind }) => kind));
 
-/** Whose id a path takes; undefined for objects that belong to no environment. */
-function kindOf(path: string): keyof typeof UNKNOWN | undefined {
-  if (path.startsWith('/data-sources/{')) return 'ds';
-  if (path.startsWith('/attribution/{')) return 'attr';
-  if (path.startsWith('/webhooks/{')) return 'webhook';
-  return path.startsWith('/experiments/{') ? 'exp' : undefined;
+/** The request of the example; of the ids in its path the first is chosen, and the others are those of `owned`. */
+function requestFor(operation: Operation, chosen: string, owned: Belongings): ExampleRequest {
+  let isFirst = true;
+  return exampleRequest(operation, (kind, place) => {
+    if (!place.startsWith('path/')) return unknownId(kind);
+    const id = isFirst ? chosen : (owned[kind] ?? unknownId(kind));
+    isFirst = false;
+    return id;
+  });
 }
 
-async function fill(caller: Caller): Promise<Owned> {
-  const source = await caller.post('/data-sources/connect', {
-    type: 'csv_upload',
-    credentials: { content: SMALLEST_SHOP },
+/** Whose id the path of an operation takes first. */
+function firstKind(operation: Operation): IdKind | undefined {
+  let first: IdKind | undefined;
+  exampleRequest(operation, (kind, place) => {
+    if (place.startsWith('path/')) first ??= kind;
+    return unknownId(kind);
   });
-  const ds = String(source.body['data_source_id']);
-  await caller.send(
-    'PUT',
-    `/data-sources/${ds}/channel-rules`,
-    JSON.stringify({ rules: [{ match: { channel: 'mail' }, channel: 'email' }] }),
-    { 'content-type': 'application/json' },
-  );
+  return first;
+}
+
+async function fill(caller: Caller, within: Furnishing['within']): Promise<Belongings> {
+  const owned = await furnish(caller, within === undefined ? {} : { within });
   await caller.post('/data-sources/connect', {
     type: TRUSTING.type,
     credentials: { base_url: 'http://localhost:9/', access_token: 'x' },
   });
-  const run = await caller.post('/attribution', { data_source_id: ds, date_range: RANGE });
-  const experiment = await caller.post('/experiments', {
-    data_source_id: ds,
-    channel: 'email',
-    method: 'holdout',
-    period: RANGE,
-    incremental_revenue: 5,
-    standard_error: 1,
-  });
-  const webhook = await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] });
-  return { webhook: String(webhook.body['id']), ds, attr: String(run.body['id']), exp: String(experiment.body['id']) };
+  return owned;
+}
+
+interface Side {
+  readonly caller: Caller;
+  readonly owned: Belongings;
 }
 
 describe('one environment of an account against the other', () => {
   let house: House;
-  const sides = { live: {} as { caller: Caller; owned: Owned }, sandbox: {} as { caller: Caller; owned: Owned } };
+  const sides = { live: {} as Side, sandbox: {} as Side };
 
   beforeAll(async () => {
     house = await openHouse('one process', { clock, connectors: new Connectors([...SERVED, TRUSTING]) });
     const live = await Caller.register(house.root);
     const test = await withTestKey(house, live);
-    sides.live = { caller: live, owned: await fill(live) };
-    sides.sandbox = { caller: test, owned: await fill(test) };
+    sides.live = { caller: live, owned: await fill(live, undefined) };
+    sides.sandbox = { caller: test, owned: await fill(test, 'sandbox') };
   });
   afterAll(() => house?.stop());
 
@@ -75,16 +77,22 @@ describe('one environment of an account against the other', () => {
   const lists = operations
     .filter(({ operation, path }) => operation.method === 'GET' && !path.includes('{') && operation.action !== null)
     .map(({ path }) => path);
-  const single = operations.flatMap(({ operation, path }) =>
-    kindOf(path) === undefined ? [] : [{ method: operation.method, operation, path, kind: kindOf(path)! }],
-  );
+  const single = operations.flatMap(({ operation, path }) => {
+    const kind = firstKind(operation);
+    return kind === undefined || !KINDS.has(kind) ? [] : [{ method: operation.method, operation, path, kind }];
+  });
   const WAYS = [
     ['live', 'sandbox'],
     ['sandbox', 'live'],
   ] as const;
 
   test('there is something to keep apart', () => {
-    for (const { owned } of Object.values(sides)) expect(Object.values(owned)).not.toContain('undefined');
+    for (const { owned } of Object.values(sides))
+      expect(Object.keys(owned)).toEqual(expect.arrayContaining([...KINDS]));
+    // An operation whose example names no id would be left out below.
+    expect(
+      operations.filter(({ operation, path }) => path.includes('{') && firstKind(operation) === undefined),
+    ).toEqual([]);
     expect(lists).toEqual(expect.arrayContaining(['/attribution', '/data-sources', '/experiments', '/webhooks']));
     expect(single.length).toBeGreaterThan(9);
   });
@@ -98,19 +106,24 @@ describe('one environment of an account against the other', () => {
       .filter(({ path, who }) => !isOwnLog(path, who)),
   )('GET $path of $who shows nothing of $whose', async ({ path, who, whose }) => {
     const text = await textOf(await sides[who].caller.open('GET', `${path}${path === '/events' ? '?after=0' : ''}`));
-    for (const id of Object.values(sides[whose].owned)) expect(text).not.toContain(id);
+    for (const kind of KINDS) expect(text).not.toContain(sides[whose].owned[kind]!);
   });
 
   test('each side sees its own', async () => {
-    for (const { caller, owned } of Object.values(sides)) {
-      for (const [path, id] of [
-        ['/attribution', owned.attr],
-        ['/data-sources', owned.ds],
-        ['/experiments', owned.exp],
-        ['/webhooks', owned.webhook],
-      ])
-        expect(JSON.stringify((await caller.get(path!)).body)).toContain(id!);
+    const read: string[] = [];
+    for (const { noun, kind } of NOUNS_OF_ENVIRONMENTS) {
+      const list = Object.entries<Row>(noun.operations).find(([, row]) => 'page' in row.answer)?.[0];
+      const operation = CONTRACT.find(({ id }) => id === list);
+      if (operation === undefined) continue;
+      read.push(noun.many);
+      for (const { caller, owned } of Object.values(sides)) {
+        const first = firstKind(operation);
+        const request = requestFor(operation, first === undefined ? '' : owned[first]!, owned);
+        const { text } = await caller.get(addressOf(operation.path, { ...request, query: {} }));
+        expect({ noun: noun.many, text }).toEqual({ noun: noun.many, text: expect.stringContaining(owned[kind]!) });
+      }
     }
+    expect(read).toEqual(expect.arrayContaining(['attributions', 'data-sources', 'experiments', 'webhooks']));
     expect(Number((await sides.live.caller.get('/data-sources')).body['meta']!['total'])).toBe(2);
   });
 
@@ -124,7 +137,8 @@ describe('one environment of an account against the other', () => {
             : operation.method === 'GET' || operation.method === 'DELETE'
               ? undefined
               : JSON.stringify(operation.bodySchema?.safeParse({}).success === false ? operation.example.body : {});
-        return sides[who].caller.send(operation.method, path.replace(/\{[^}]+\}/, id), body, {
+        const address = addressOf(path, { ...requestFor(operation, id, sides[whose].owned), query: {} });
+        return sides[who].caller.send(operation.method, address, body, {
           'content-type': operation.kind === 'upload' ? 'text/csv' : 'application/json',
         });
       };
@@ -132,9 +146,10 @@ describe('one environment of an account against the other', () => {
         `${status} ${JSON.stringify(body)
           .replaceAll(id, 'ID')
           .replaceAll(/req_\w+/g, 'REQUEST')}`;
-      const foreign = await send(sides[whose].owned[kind]);
+      const [owned, unknown] = [sides[whose].owned[kind]!, unknownId(kind)];
+      const foreign = await send(owned);
       expect(foreign.status).toBe(404);
-      expect(anonymous(foreign, sides[whose].owned[kind])).toBe(anonymous(await send(UNKNOWN[kind]), UNKNOWN[kind]));
+      expect(anonymous(foreign, owned)).toBe(anonymous(await send(unknown), unknown));
     },
   );
 
@@ -232,8 +247,11 @@ describe('one environment of an account against the other', () => {
       ]),
     );
     for (const { name } of rows) expect({ name, seen: await count(accountId, name) }).toEqual({ name, seen: 0 });
+    const empty: string[] = [];
     for (const { name } of rows)
-      expect(await count({ accountId, environment: 'live', workspace: null }, name)).toBeGreaterThan(0);
+      if ((await count({ accountId, environment: 'live', workspace: null }, name)) === 0) empty.push(name);
+    if (empty.length > 0)
+      throw new Error(`nothing fills ${empty.join(', ')}: say how their objects are made in test/contract/objects.ts`);
 
     const move = house.backing.database.asTenant({ accountId, environment: 'live', workspace: null }, (em) =>
       em.execute(`update attribution.data_sources set environment = 'sandbox'`),

@@ -94,7 +94,10 @@ export function idPlaces(operation: Operation): readonly { readonly place: Place
 
 function kindOfMember(name: string): IdPrefix {
   const kind = KIND_OF_MEMBER[name];
-  if (kind === undefined) throw new Error(`the matrix does not know what kind of id ${name} takes: teach it`);
+  if (kind === undefined)
+    throw new Error(
+      `what kind of id ${name} takes is unknown: say it in KIND_OF_MEMBER of test/contract/example-requests.ts`,
+    );
   return kind;
 }
 
@@ -228,8 +231,8 @@ function ofField(kind: Saying['kind'], field: string, argumentNames: readonly st
   const takesId = idName !== undefined || argumentNames.includes('input');
   if (takesId && prefix === undefined)
     throw new Error(
-      `no row of rest-adapter/contract.ts asks for ${field}; if that is meant, say in KIND_OF_FIELD what kind of id ` +
-        `it takes`,
+      `no row of the contract asks for ${field}; if that is meant, say in KIND_OF_FIELD of ` +
+        `test/contract/example-requests.ts what kind of id it takes`,
     );
   const place: Place = idName === undefined ? 'body/dataSourceId' : 'path/id';
   const [declared, given] = !takesId

@@ -128,10 +128,12 @@ describe('who is refused what', () => {
         return;
       }
       const row = CONTRACT_TABLE.find(([pattern]) => pattern.test(each.name));
+      if (row === undefined)
+        throw new Error(`no scope and right are known for ${each.name}: add a row to CONTRACT_TABLE of this test`);
       expect(ACTIONS[operation.action]).toEqual({
-        scope: row?.[1],
-        right: row?.[2],
-        ...Object.fromEntries((row?.slice(3) ?? []).map((limit) => [limit, true])),
+        scope: row[1],
+        right: row[2],
+        ...Object.fromEntries(row.slice(3).map((limit) => [limit, true])),
       });
       const found = await outcomes(
         async ({ caller }) => (await answerOf(await send(each, exampleRequest(operation, unknownId), caller))).outcome,
@@ -194,7 +196,8 @@ describe('who is refused what', () => {
           const key = `${name} ${type.name}`;
           if (!isResolved && BARE_REFERENCES.has(key)) continue;
           const prefix = KIND_OF_TYPE[type.name];
-          if (prefix === undefined) throw new Error(`the matrix does not know whose id ${type.name} has: teach it`);
+          if (prefix === undefined)
+            throw new Error(`whose id ${type.name} has is unknown: say it in KIND_OF_TYPE of this test`);
           const fields = isResolved ? ['__typename'] : Object.keys(type.getFields()).filter((field) => field !== 'id');
           for (const field of fields) {
             const place = isResolved ? key : `${key}.${field}`;

@@ -1,6 +1,7 @@
 import { CONTRACT } from '../../rest-adapter/contract.ts';
 import type { Operation } from '../../rest-adapter/operation.ts';
 import { meta as metaSchema } from '../../rest-adapter/representations/list.ts';
+import { addressOf, exampleRequest } from '../contract/example-requests.ts';
 import { fillAccount, type FilledAccount } from '../filled-account.ts';
 import { openHouse, type Answer, type Caller, type House } from '../house.ts';
 
@@ -18,7 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => house?.stop());
 
-const pathOf = ({ path }: Operation): string => path.replace(/\{\w+\}/, () => account.idFor(path.split('/')[1]!));
+const pathOf = (operation: Operation): string =>
+  addressOf(operation.path, { ...exampleRequest(operation, (kind) => account.idFor(kind)), query: {} });
 
 /** Their envelopes are judged anew at every reading. */
 const items = (answer: Answer): readonly object[] =>
@@ -184,7 +186,7 @@ describe.each(RESOURCES.map((operation) => [operation.id, operation] as const))(
 });
 
 test('a resource that changed has another tag', async () => {
-  const source = account.idFor('data-sources');
+  const source = account.idFor('ds');
   const before = (await caller.get(`/data-sources/${source}/status`)).headers.get('etag');
   await caller.send(
     'POST',

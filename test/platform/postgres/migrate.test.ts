@@ -2,7 +2,13 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { migrate, type MigrationOwner } from '../../../platform/postgres/migrate.ts';
-import { findUnprotectedTables, tenantTable } from '../../../platform/postgres/tenant-tables.ts';
+import {
+  environmentTable,
+  findUnprotectedTables,
+  IN_WORKSPACE,
+  narrowTenant,
+  tenantTable,
+} from '../../../platform/postgres/tenant-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
 
 let database: TestDatabase;
@@ -190,6 +196,32 @@ describe('tenant tables', () => {
       ],
     });
     expect(await findUnprotectedTables(database.ownerUrl)).toEqual(['stock.orders']);
+  });
+
+  const shelf = [
+    `create table stock.shelves (id int primary key, account_id uuid not null, environment text not null,
+       workspace_id uuid)`,
+    ...tenantTable('stock.shelves'),
+    ...environmentTable('stock.shelves'),
+    narrowTenant('stock.shelves', IN_WORKSPACE),
+  ];
+  const onShelf = narrowTenant('stock.boxes', 'exists (select from stock.shelves s where s.id = shelf_id)');
+
+  test.each([
+    ['of an environment', 'shelf_id int, environment text', environmentTable('stock.boxes')],
+    ['that hangs on a table of an environment', 'shelf_id int references stock.shelves', []],
+  ])('the audit finds a table %s that says nothing of workspaces', async (_what, columns, statements) => {
+    const boxes = [
+      `create table stock.boxes (id int, account_id uuid not null, ${columns})`,
+      ...tenantTable('stock.boxes'),
+      ...statements,
+    ];
+    const migrations = [{ name: '001', up: [...shelf, ...boxes] }];
+    await migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'stock', migrations }] });
+    expect(await findUnprotectedTables(database.ownerUrl)).toEqual(['stock.boxes']);
+    migrations.push({ name: '002', up: [onShelf] });
+    await migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'stock', migrations }] });
+    expect(await findUnprotectedTables(database.ownerUrl)).toEqual([]);
   });
 
   test('a name that is not schema-qualified is refused', () => {

@@ -1,0 +1,70 @@
+import { Client } from 'pg';
+import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
+import { createTestDatabase } from '../platform.ts';
+
+/** Unique keys of tables beside a data source that two accounts share, with the reason. */
+const NEVER_BESIDE_SHARED_SOURCES: Readonly<Record<string, string>> = {
+  'attribution.source_days': 'its rows are those of the source, and of whom it belongs to',
+  'attribution.channel_rules': 'shared sources take no rules',
+  'attribution.connector_credentials': 'shared sources have none',
+};
+
+/** Tables whose rows outlive the deletion of their source, with the reason. */
+const OUTLIVING: Readonly<Record<string, string>> = {
+  'attribution.experiments': 'are listed also when their source is gone',
+  'attribution.source_days': 'are read by way of their source alone',
+  'attribution.uploads': 'are read by way of their source alone',
+};
+
+const TABLES = `select conrelid from pg_constraint
+  where contype = 'f' and confrelid = 'attribution.data_sources'::regclass`;
+
+describe('tables that hang on a data source', () => {
+  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let owner: Client;
+  const ask = async <Row extends object>(sql: string): Promise<readonly Row[]> => (await owner.query<Row>(sql)).rows;
+
+  beforeAll(async () => {
+    database = await createTestDatabase(MIGRATION_OWNERS);
+    owner = new Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+  });
+  afterAll(async () => {
+    await owner?.end();
+    await database?.drop();
+  });
+
+  test('their unique keys start with the account: many share the sources of the sandbox', async () => {
+    const keys = await ask<{ table: string; key: string }>(`
+      select i.indrelid::regclass::text as table, i.indexrelid::regclass::text as key
+        from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+        where i.indisunique and i.indrelid in (${TABLES}) and a.attname not in ('account_id', 'id') order by 1, 2`);
+    expect(keys.length).toBeGreaterThan(0);
+    expect(
+      keys
+        .filter(({ table }) => !(table in NEVER_BESIDE_SHARED_SOURCES))
+        .map(({ key }) => `${key} has to start with account_id, or NEVER_BESIDE_SHARED_SOURCES says why not`),
+    ).toEqual([]);
+  });
+
+  test('their rows go with their source, or outlive it for a reason', async () => {
+    const tables = await ask<{ name: string; isForgotten: boolean }>(`
+      select c.oid::regclass::text as name, exists (
+          select from pg_trigger t join pg_proc f on f.oid = t.tgfoid
+            where t.tgrelid = 'attribution.data_sources'::regclass
+              and f.prosrc ~ ('delete from ' || c.oid::regclass::text || '\\M')) as "isForgotten"
+        from pg_class c where c.oid in (${TABLES}) order by 1`);
+    expect(tables.filter(({ isForgotten }) => isForgotten).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['attribution.channel_rules', 'attribution.connector_credentials']),
+    );
+    expect(
+      tables
+        .filter(({ name, isForgotten }) => !isForgotten && !(name in OUTLIVING))
+        .map(
+          ({ name }) =>
+            `${name} keeps the rows of a deleted source, which stays as a row: add a trigger such as ` +
+            `forget_channel_rules, or say in OUTLIVING why`,
+        ),
+    ).toEqual([]);
+  });
+});
