@@ -1,6 +1,7 @@
 import { ACTIONS } from '../schema/actions.ts';
 import { SCOPES } from '../schema/principal.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
+import { rootUrl } from './links.ts';
 import type { Json, Operation } from './operation.ts';
 import { answersOf } from './openapi/answers.ts';
 import { Components } from './openapi/components.ts';
@@ -8,6 +9,7 @@ import { ErrorResponses } from './openapi/error-responses.ts';
 import { HEADER_COMPONENTS } from './openapi/headers.ts';
 import { parametersOf } from './openapi/parameters.ts';
 import { requestBodyOf } from './openapi/request-bodies.ts';
+import { tagsOf } from './openapi/tags.ts';
 import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
 
 /**
@@ -38,11 +40,13 @@ export function buildOpenApi(publicBaseUrl: string): Json {
         'Every answer carries a trust envelope. State-changing requests need a fresh X-Nonce, and with an ' +
         'SVC-Idempotency-Key they may be sent again without a second effect. Errors have one structure, and each ' +
         'error type a page at its doc_url.',
+      // Who runs the service is nothing that it knows; its pages are where to begin.
+      contact: { name: 'This installation', url: `${rootUrl(publicBaseUrl)}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicBaseUrl }],
     security: [{ bearer: [] }, { oauth: [] }],
-    tags: [...new Set(CONTRACT.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: tagsOf(CONTRACT.map(({ tag }) => tag)),
     paths,
     components: {
       schemas: components.schemas,

@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { OWN_META } from '../../schema/contract/terms.ts';
 import type { Json } from '../operation.ts';
 
+/**
+ * What `items` of a pair says, in place of `false`: as there are no more than two, it never applies. Linters ask for
+ * schemas of all arrays, and generators of types would make a third member of one that is not composed.
+ */
+const THIRD_MEMBER: Json = { allOf: [{ type: 'string' }, { format: 'date' }] };
+
 /** Collects the schemas that have an id, and refers to them. */
 export class Components {
   readonly schemas: Record<string, Json> = {};
@@ -22,6 +28,7 @@ function published(schema: Json): void {
   for (const key of OWN_META) delete schema[key];
   // Patterns behind a format only repeat it.
   if (schema['format'] !== undefined) delete schema['pattern'];
+  if (schema['prefixItems'] !== undefined && schema['items'] === false) schema['items'] = THIRD_MEMBER;
   if (openapi === undefined) return;
   for (const key of Object.keys(schema)) delete schema[key];
   Object.assign(schema, openapi, description === undefined ? {} : { description });

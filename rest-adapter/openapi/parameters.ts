@@ -107,7 +107,13 @@ function fields(
       ...(description === undefined ? {} : { description }),
       schema: property,
       ...(property['type'] === 'array' ? { style: 'form', explode: false } : {}),
-      ...(example?.[name] === undefined ? {} : { example: example[name] }),
+      ...(example?.[name] === undefined ? {} : { example: typedExample(property, example[name]) }),
     }),
   );
+}
+
+/** Examples are written as they stand in an address; the document shows the values that they stand for. */
+function typedExample({ type }: Json, text: string): unknown {
+  if (type === 'integer') return Number(text);
+  return type === 'array' ? text.split(',') : text;
 }
