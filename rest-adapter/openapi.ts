@@ -8,7 +8,7 @@ import { Components } from './openapi/components.ts';
 import { ErrorResponses } from './openapi/error-responses.ts';
 import { HEADER_COMPONENTS } from './openapi/headers.ts';
 import { parametersOf } from './openapi/parameters.ts';
-import { requestBodyOf } from './openapi/request-bodies.ts';
+import { RequestBodies } from './openapi/request-bodies.ts';
 import { tagsOf } from './openapi/tags.ts';
 import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
 
@@ -18,6 +18,7 @@ import { errorBody, problemBody, oauthErrorBody } from './representations/error.
  */
 export function buildOpenApi(publicBaseUrl: string): Json {
   const components = new Components();
+  const bodies = new RequestBodies(components);
   const errors = new ErrorResponses({
     error: components.schemaOf(errorBody),
     problem: components.schemaOf(problemBody),
@@ -27,7 +28,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
   for (const operation of CONTRACT) {
     for (const [index, path] of pathsOf(operation).entries()) {
       const item = (paths[path] ??= {});
-      item[operation.method.toLowerCase()] = operationObject(operation, index, components, errors);
+      item[operation.method.toLowerCase()] = operationObject(operation, index, { components, bodies, errors });
     }
   }
   return {
@@ -50,6 +51,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
     paths,
     components: {
       schemas: components.schemas,
+      requestBodies: bodies.requestBodies,
       responses: errors.responses,
       headers: HEADER_COMPONENTS,
       securitySchemes: {
@@ -81,7 +83,14 @@ function oauthScheme(publicBaseUrl: string): Json {
   };
 }
 
-function operationObject(operation: Operation, variant: number, components: Components, errors: ErrorResponses): Json {
+/** What the operations share. */
+interface SharedParts {
+  readonly components: Components;
+  readonly bodies: RequestBodies;
+  readonly errors: ErrorResponses;
+}
+
+function operationObject(operation: Operation, variant: number, { components, bodies, errors }: SharedParts): Json {
   const scope = operation.action === null ? null : ACTIONS[operation.action].scope;
   return {
     // Ids are unique in a document, so a variant path has one of its own.
@@ -91,7 +100,7 @@ function operationObject(operation: Operation, variant: number, components: Comp
     description: scope === null ? operation.description : `${operation.description}\n\nNeeds the scope \`${scope}\`.`,
     ...(operation.action === null ? { security: [] } : {}),
     parameters: parametersOf(operation, components),
-    ...(operation.bodySchema === undefined ? {} : { requestBody: requestBodyOf(operation, components) }),
+    ...(operation.bodySchema === undefined ? {} : { requestBody: bodies.of(operation) }),
     responses: { ...answersOf(operation, components), ...errors.of(operation) },
   };
 }

@@ -1,38 +1,39 @@
+import { isDeepStrictEqual } from 'node:util';
 import { needsBody, type Json, type Operation } from '../operation.ts';
 import type { Components } from './components.ts';
 
 const UPLOAD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
 
-export function requestBodyOf(operation: Operation, components: Components): Json {
-  const files =
-    operation.kind === 'upload'
-      ? UPLOAD_MEDIA_TYPES.map((type) => [type, { schema: { type: 'string', format: 'binary' } }])
-      : [];
-  const form =
-    operation.kind === 'upload'
-      ? [
-          [
-            'multipart/form-data',
-            {
-              schema: {
-                type: 'object',
-                required: ['file'],
-                properties: { file: { type: 'string', format: 'binary' } },
-              },
-            },
-          ],
-        ]
-      : [];
-  const schema = components.schemaOf(operation.bodySchema!);
-  const oauthForm =
-    operation.kind === 'oauth'
-      ? [['application/x-www-form-urlencoded', { schema, example: operation.example.body }]]
-      : [];
+/** The request bodies of all operations. Those with a name stand once among the components. */
+export class RequestBodies {
+  readonly requestBodies: Record<string, Json> = {};
+  readonly #components: Components;
+
+  constructor(components: Components) {
+    this.#components = components;
+  }
+
+  /** The body of an operation that takes one. */
+  of(operation: Operation): Json {
+    const { name, schema } = this.#components.requestSchemaOf(operation.bodySchema!);
+    const body = { required: needsBody(operation), content: contentOf(operation, schema) };
+    if (name === undefined) return body;
+    const known = (this.requestBodies[name] ??= body);
+    if (!isDeepStrictEqual(known, body))
+      throw new Error(`${operation.id}: another request body is called ${name}, too`);
+    return { $ref: `#/components/requestBodies/${name}` };
+  }
+}
+
+function contentOf({ kind, example }: Operation, schema: Json): Json {
+  const json = { schema, example: example.body };
+  const binary = { type: 'string', format: 'binary' };
   return {
-    required: needsBody(operation),
-    content: {
-      'application/json': { schema, example: operation.example.body },
-      ...Object.fromEntries([...files, ...form, ...oauthForm]),
-    },
+    'application/json': json,
+    ...(kind === 'upload' && {
+      ...Object.fromEntries(UPLOAD_MEDIA_TYPES.map((type) => [type, { schema: binary }])),
+      'multipart/form-data': { schema: { type: 'object', required: ['file'], properties: { file: binary } } },
+    }),
+    ...(kind === 'oauth' && { 'application/x-www-form-urlencoded': json }),
   };
 }

@@ -997,59 +997,6 @@ export interface components {
             /** Format: uri */
             error_uri: string;
         };
-        AttributionRequest: {
-            data_source_id: string;
-            /** @description UTC days, both ends inclusive, at most 731 of them. */
-            date_range: [
-                string,
-                string
-            ] | {
-                /** Format: date */
-                start: string;
-                /** Format: date */
-                end: string;
-            } | string;
-            /**
-             * @default causal
-             * @enum {string}
-             */
-            model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
-            /**
-             * @default daily
-             * @enum {string}
-             */
-            granularity?: "daily" | "weekly" | "monthly";
-            /** @description Restricts to these channels */
-            channels?: string[];
-            /** @description Overrides those of the source */
-            baseline_channels?: string[];
-            /** @default 30 */
-            lookback_window_days?: number;
-            /** @default purchase */
-            conversion_event?: string;
-            /** @default 0.95 */
-            confidence_level?: number;
-            model_options?: {
-                markov_order?: number;
-            };
-            /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
-            workspace_id?: string;
-            /** @description The serving agent; that of the source when absent. An account without an agent may name any */
-            agent_id?: string;
-            /**
-             * @description Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more
-             * @default false
-             */
-            auto_refresh?: boolean;
-            /**
-             * @default [
-             *       "time_series",
-             *       "model_breakdown",
-             *       "comparison"
-             *     ]
-             */
-            include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
-        };
         AttributionResult: {
             id: string;
             /** @enum {string} */
@@ -1305,22 +1252,6 @@ export interface components {
             verified_at: string;
             trust: components["schemas"]["TrustEnvelope"];
         };
-        CsvCredentials: {
-            filename?: string;
-            /** @description The file itself; left out, rows come by POST /data-sources/{id}/records */
-            content?: string;
-            /**
-             * @default utf-8
-             * @enum {string}
-             */
-            encoding?: "utf-8" | "base64";
-            /** @default auto */
-            delimiter?: "auto" | string;
-            /** @description Canonical column to the column of the file */
-            mapping?: {
-                [key: string]: string;
-            };
-        };
         /** @description A row that was not stored, and why. */
         RejectedRow: {
             line: number;
@@ -1457,37 +1388,6 @@ export interface components {
             click_id?: string;
             /** @description Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i) */
             campaign_regex?: string;
-        };
-        ChannelRulesRequest: {
-            /** @description The first that matches counts */
-            rules: components["schemas"]["ChannelRule"][];
-        };
-        ExperimentRequest: {
-            data_source_id: string;
-            /** @description A channel that the source has rows of */
-            channel: string;
-            /**
-             * @description holdout kept people away from the channel, geo places
-             * @enum {string}
-             */
-            method: "holdout" | "geo";
-            /** @description UTC days, both ends inclusive, at most 731 of them. */
-            period: [
-                string,
-                string
-            ] | {
-                /** Format: date */
-                start: string;
-                /** Format: date */
-                end: string;
-            } | string;
-            /** @description Revenue that the channel added in the period, for the whole shop; major units, may be negative */
-            incremental_revenue: number;
-            /** @description Standard error of it, major units */
-            standard_error: number;
-            /** @description That of the source; another one is refused */
-            currency?: string;
-            notes?: string;
         };
         ExperimentAnswer: {
             id: string;
@@ -1662,9 +1562,6 @@ export interface components {
             created_at: string;
             trust: components["schemas"]["TrustEnvelope"];
         };
-        CapabilitiesRequest: {
-            capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
-        };
         CapabilitiesUpdate: {
             agent_id: string;
             capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
@@ -1688,23 +1585,6 @@ export interface components {
             activated_at: string | null;
             /** @description When its commissions end: 12 months after activation */
             expires_at: string | null;
-        };
-        KeyRequest: {
-            name?: string;
-            /** @description At most those of the calling key, which are the default */
-            scopes?: ("attribution:read" | "attribution:write" | "channels:read" | "journeys:read" | "campaigns:read" | "health:read" | "billing:read" | "referrals:read" | "referrals:write" | "audit:read")[];
-            /** @description Addresses or CIDR ranges; on the plan enterprise only */
-            allowed_ips?: string[];
-            /**
-             * Format: date-time
-             * @description When both keys end by themselves; in the future, and no later than the key or token that makes them
-             */
-            expires_at?: string;
-            /**
-             * @description Version that requests follow where they send no SVC-API-Version
-             * @enum {string}
-             */
-            api_version?: "2026-02-01" | "2025-11-01" | "2025-08-01";
         };
         NewApiKey: {
             id: string;
@@ -1746,13 +1626,6 @@ export interface components {
             ends_with: ("key" | "grant") | null;
             rotated_to: string | null;
             grace_ends_at: string | null;
-        };
-        KeyRotationRequest: {
-            /**
-             * @description How long the old key works on
-             * @default 24
-             */
-            grace_hours?: number;
         };
         KeyRotation: {
             id: string;
@@ -1815,12 +1688,6 @@ export interface components {
             /** @description SHA-256 of previous_hash, a line feed, and the canonical JSON (RFC 8785) of the entry without hash */
             hash: string;
         };
-        AuditVerifyRequest: {
-            /** @default 1 */
-            start_sequence?: number;
-            /** @description The last entry when left out, or when there are fewer */
-            end_sequence?: number;
-        };
         AuditChainVerification: {
             chain_intact: boolean;
             /** @description Entries found right, up to the first that is not */
@@ -1835,16 +1702,6 @@ export interface components {
             /** @description Last entry that a signed head vouches for; null where none was signed yet */
             signed_through: number | null;
             trust: components["schemas"]["TrustEnvelope"];
-        };
-        WorkspaceRequest: {
-            name: string;
-            /**
-             * @description The one that this deployment serves, which is also the default; never changes
-             * @enum {string}
-             */
-            region?: "eu" | "us" | "apac";
-            /** @default [] */
-            brand_ids?: string[];
         };
         WorkspaceAnswer: {
             workspace_id: string;
@@ -1886,12 +1743,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        WorkspaceMemberRequest: {
-            /** @description An agent of any account, agent_… or its UUID */
-            agent_id: string;
-            /** @enum {string} */
-            role: "owner" | "analyst" | "viewer" | "auditor";
-        };
         WorkspaceMembership: {
             workspace_id: string;
             agent_id: string;
@@ -1902,21 +1753,6 @@ export interface components {
             /** Format: date-time */
             added_at: string;
             trust: components["schemas"]["TrustEnvelope"];
-        };
-        WebhookRequest: {
-            /**
-             * Format: uri
-             * @description https address of a public host
-             */
-            url: string;
-            /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
-            /** @description Signs the messages */
-            secret?: string;
-            /** @description Up to 50 texts of your own, part of every message */
-            metadata?: {
-                [key: string]: string;
-            };
         };
         WebhookSecretAnswer: {
             /** Format: uuid */
@@ -2015,35 +1851,12 @@ export interface components {
             };
             trust: components["schemas"]["TrustEnvelope"];
         };
-        WebhookUpdate: {
-            /**
-             * Format: uri
-             * @description https address of a public host
-             */
-            url?: string;
-            /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-            events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
-            active?: boolean;
-            /** @description Up to 50 texts of your own, part of every message */
-            metadata?: {
-                [key: string]: string;
-            };
-            /** @description Signs the messages */
-            secret?: string;
-        };
         DeletedWebhook: {
             /** Format: uuid */
             id: string;
             /** @constant */
             deleted: true;
             trust: components["schemas"]["TrustEnvelope"];
-        };
-        WebhookTestRequest: {
-            /**
-             * @description The first type subscribed to when nothing is said
-             * @enum {string}
-             */
-            event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
         };
         WebhookTest: {
             delivered: boolean;
@@ -3039,7 +2852,340 @@ export interface components {
         };
     };
     parameters: never;
-    requestBodies: never;
+    requestBodies: {
+        AttributionRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                 *       "date_range": [
+                 *         "2026-01-01",
+                 *         "2026-01-31"
+                 *       ],
+                 *       "model": "causal"
+                 *     }
+                 */
+                "application/json": {
+                    data_source_id: string;
+                    /** @description UTC days, both ends inclusive, at most 731 of them. */
+                    date_range: [
+                        string,
+                        string
+                    ] | {
+                        /** Format: date */
+                        start: string;
+                        /** Format: date */
+                        end: string;
+                    } | string;
+                    /**
+                     * @default causal
+                     * @enum {string}
+                     */
+                    model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+                    /**
+                     * @default daily
+                     * @enum {string}
+                     */
+                    granularity?: "daily" | "weekly" | "monthly";
+                    /** @description Restricts to these channels */
+                    channels?: string[];
+                    /** @description Overrides those of the source */
+                    baseline_channels?: string[];
+                    /** @default 30 */
+                    lookback_window_days?: number;
+                    /** @default purchase */
+                    conversion_event?: string;
+                    /** @default 0.95 */
+                    confidence_level?: number;
+                    model_options?: {
+                        markov_order?: number;
+                    };
+                    /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
+                    workspace_id?: string;
+                    /** @description The serving agent; that of the source when absent. An account without an agent may name any */
+                    agent_id?: string;
+                    /**
+                     * @description Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more
+                     * @default false
+                     */
+                    auto_refresh?: boolean;
+                    /**
+                     * @default [
+                     *       "time_series",
+                     *       "model_breakdown",
+                     *       "comparison"
+                     *     ]
+                     */
+                    include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
+                };
+            };
+        };
+        ChannelRulesRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "rules": [
+                 *         {
+                 *           "match": {
+                 *             "source": "facebook",
+                 *             "medium": "cpc"
+                 *           },
+                 *           "channel": "meta_ads"
+                 *         },
+                 *         {
+                 *           "match": {
+                 *             "channel": "Google Ads",
+                 *             "campaign_regex": "(?i)brand"
+                 *           },
+                 *           "channel": "google_brand"
+                 *         },
+                 *         {
+                 *           "match": {
+                 *             "click_id": "gclid"
+                 *           },
+                 *           "channel": "google_ads"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The first that matches counts */
+                    rules: components["schemas"]["ChannelRule"][];
+                };
+            };
+        };
+        ExperimentRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                 *       "channel": "meta_ads",
+                 *       "method": "geo",
+                 *       "period": [
+                 *         "2026-01-01",
+                 *         "2026-01-28"
+                 *       ],
+                 *       "incremental_revenue": 31250.5,
+                 *       "standard_error": 4800,
+                 *       "notes": "Four regions dark, sixteen as before"
+                 *     }
+                 */
+                "application/json": {
+                    data_source_id: string;
+                    /** @description A channel that the source has rows of */
+                    channel: string;
+                    /**
+                     * @description holdout kept people away from the channel, geo places
+                     * @enum {string}
+                     */
+                    method: "holdout" | "geo";
+                    /** @description UTC days, both ends inclusive, at most 731 of them. */
+                    period: [
+                        string,
+                        string
+                    ] | {
+                        /** Format: date */
+                        start: string;
+                        /** Format: date */
+                        end: string;
+                    } | string;
+                    /** @description Revenue that the channel added in the period, for the whole shop; major units, may be negative */
+                    incremental_revenue: number;
+                    /** @description Standard error of it, major units */
+                    standard_error: number;
+                    /** @description That of the source; another one is refused */
+                    currency?: string;
+                    notes?: string;
+                };
+            };
+        };
+        CapabilitiesRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "capabilities": [
+                 *         "attribution",
+                 *         "journey"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
+                };
+            };
+        };
+        KeyRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "ci",
+                 *       "scopes": [
+                 *         "attribution:read",
+                 *         "attribution:write"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    /** @description At most those of the calling key, which are the default */
+                    scopes?: ("attribution:read" | "attribution:write" | "channels:read" | "journeys:read" | "campaigns:read" | "health:read" | "billing:read" | "referrals:read" | "referrals:write" | "audit:read")[];
+                    /** @description Addresses or CIDR ranges; on the plan enterprise only */
+                    allowed_ips?: string[];
+                    /**
+                     * Format: date-time
+                     * @description When both keys end by themselves; in the future, and no later than the key or token that makes them
+                     */
+                    expires_at?: string;
+                    /**
+                     * @description Version that requests follow where they send no SVC-API-Version
+                     * @enum {string}
+                     */
+                    api_version?: "2026-02-01" | "2025-11-01" | "2025-08-01";
+                };
+            };
+        };
+        KeyRotationRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "grace_hours": 24
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description How long the old key works on
+                     * @default 24
+                     */
+                    grace_hours?: number;
+                };
+            };
+        };
+        AuditVerifyRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "start_sequence": 1,
+                 *       "end_sequence": 120
+                 *     }
+                 */
+                "application/json": {
+                    /** @default 1 */
+                    start_sequence?: number;
+                    /** @description The last entry when left out, or when there are fewer */
+                    end_sequence?: number;
+                };
+            };
+        };
+        WorkspaceRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring collection",
+                 *       "brand_ids": [
+                 *         "brand_spring"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description The one that this deployment serves, which is also the default; never changes
+                     * @enum {string}
+                     */
+                    region?: "eu" | "us" | "apac";
+                    /** @default [] */
+                    brand_ids?: string[];
+                };
+            };
+        };
+        WorkspaceMemberRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_id": "agent_01JQ2qW8nTc5YhKzFdMpRs",
+                 *       "role": "analyst"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description An agent of any account, agent_… or its UUID */
+                    agent_id: string;
+                    /** @enum {string} */
+                    role: "owner" | "analyst" | "viewer" | "auditor";
+                };
+            };
+        };
+        WebhookRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.spring.example/liftgraph",
+                 *       "events": [
+                 *         "*"
+                 *       ],
+                 *       "metadata": {
+                 *         "shop": "spring"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description https address of a public host
+                     */
+                    url: string;
+                    /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
+                    events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+                    /** @description Signs the messages */
+                    secret?: string;
+                    /** @description Up to 50 texts of your own, part of every message */
+                    metadata?: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        WebhookUpdate: {
+            content: {
+                /**
+                 * @example {
+                 *       "active": false
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description https address of a public host
+                     */
+                    url?: string;
+                    /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
+                    events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+                    active?: boolean;
+                    /** @description Up to 50 texts of your own, part of every message */
+                    metadata?: {
+                        [key: string]: string;
+                    };
+                    /** @description Signs the messages */
+                    secret?: string;
+                };
+            };
+        };
+        WebhookTestRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_type": "attribution.completed"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The first type subscribed to when nothing is said
+                     * @enum {string}
+                     */
+                    event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+                };
+            };
+        };
+    };
     headers: {
         /** @description Id of the request, as in errors and logs */
         "X-Request-Id": string;
@@ -3339,21 +3485,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
-                 *       "date_range": [
-                 *         "2026-01-01",
-                 *         "2026-01-31"
-                 *       ],
-                 *       "model": "causal"
-                 *     }
-                 */
-                "application/json": components["schemas"]["AttributionRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["AttributionRequest"];
         responses: {
             /** @description The analysis, finished or not */
             200: {
@@ -3602,21 +3734,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
-                 *       "date_range": [
-                 *         "2026-01-01",
-                 *         "2026-01-31"
-                 *       ],
-                 *       "model": "causal"
-                 *     }
-                 */
-                "application/json": components["schemas"]["AttributionRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["AttributionRequest"];
         responses: {
             /** @description The analysis, finished or not */
             200: {
@@ -4629,7 +4747,22 @@ export interface operations {
                 "application/json": {
                     /** @constant */
                     type: "csv_upload";
-                    credentials: components["schemas"]["CsvCredentials"];
+                    credentials: {
+                        filename?: string;
+                        /** @description The file itself; left out, rows come by POST /data-sources/{id}/records */
+                        content?: string;
+                        /**
+                         * @default utf-8
+                         * @enum {string}
+                         */
+                        encoding?: "utf-8" | "base64";
+                        /** @default auto */
+                        delimiter?: "auto" | string;
+                        /** @description Canonical column to the column of the file */
+                        mapping?: {
+                            [key: string]: string;
+                        };
+                    };
                     /**
                      * @default daily
                      * @enum {string}
@@ -5818,37 +5951,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "rules": [
-                 *         {
-                 *           "match": {
-                 *             "source": "facebook",
-                 *             "medium": "cpc"
-                 *           },
-                 *           "channel": "meta_ads"
-                 *         },
-                 *         {
-                 *           "match": {
-                 *             "channel": "Google Ads",
-                 *             "campaign_regex": "(?i)brand"
-                 *           },
-                 *           "channel": "google_brand"
-                 *         },
-                 *         {
-                 *           "match": {
-                 *             "click_id": "gclid"
-                 *           },
-                 *           "channel": "google_ads"
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["ChannelRulesRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["ChannelRulesRequest"];
         responses: {
             /** @description The rules */
             200: {
@@ -6120,25 +6223,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
-                 *       "channel": "meta_ads",
-                 *       "method": "geo",
-                 *       "period": [
-                 *         "2026-01-01",
-                 *         "2026-01-28"
-                 *       ],
-                 *       "incremental_revenue": 31250.5,
-                 *       "standard_error": 4800,
-                 *       "notes": "Four regions dark, sixteen as before"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ExperimentRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["ExperimentRequest"];
         responses: {
             /** @description The experiment */
             201: {
@@ -7098,19 +7183,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "capabilities": [
-                 *         "attribution",
-                 *         "journey"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["CapabilitiesRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["CapabilitiesRequest"];
         responses: {
             /** @description The capabilities as they are now */
             200: {
@@ -7661,20 +7734,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "ci",
-                 *       "scopes": [
-                 *         "attribution:read",
-                 *         "attribution:write"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["KeyRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["KeyRequest"];
         responses: {
             /** @description The pair */
             201: {
@@ -7945,16 +8005,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "grace_hours": 24
-                 *     }
-                 */
-                "application/json": components["schemas"]["KeyRotationRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["KeyRotationRequest"];
         responses: {
             /** @description The new key */
             200: {
@@ -8078,16 +8129,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "grace_hours": 24
-                 *     }
-                 */
-                "application/json": components["schemas"]["KeyRotationRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["KeyRotationRequest"];
         responses: {
             /** @description The new key */
             200: {
@@ -8820,17 +8862,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "start_sequence": 1,
-                 *       "end_sequence": 120
-                 *     }
-                 */
-                "application/json": components["schemas"]["AuditVerifyRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["AuditVerifyRequest"];
         responses: {
             /** @description What came of it */
             200: {
@@ -9143,19 +9175,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Spring collection",
-                 *       "brand_ids": [
-                 *         "brand_spring"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["WorkspaceRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["WorkspaceRequest"];
         responses: {
             /** @description The workspace */
             201: {
@@ -9287,17 +9307,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "agent_id": "agent_01JQ2qW8nTc5YhKzFdMpRs",
-                 *       "role": "analyst"
-                 *     }
-                 */
-                "application/json": components["schemas"]["WorkspaceMemberRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["WorkspaceMemberRequest"];
         responses: {
             /** @description The agent was a member already; the membership as it is now */
             200: {
@@ -9643,22 +9653,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "url": "https://hooks.spring.example/liftgraph",
-                 *       "events": [
-                 *         "*"
-                 *       ],
-                 *       "metadata": {
-                 *         "shop": "spring"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["WebhookRequest"];
         responses: {
             /** @description The webhook and its secret */
             201: {
@@ -10090,16 +10085,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "active": false
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookUpdate"];
-            };
-        };
+        requestBody: components["requestBodies"]["WebhookUpdate"];
         responses: {
             /** @description The webhook as it is now, with the secret where one was set */
             200: {
@@ -10236,16 +10222,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "event_type": "attribution.completed"
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookTestRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["WebhookTestRequest"];
         responses: {
             /** @description What came of it */
             200: {

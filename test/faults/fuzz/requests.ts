@@ -17,16 +17,23 @@ interface Parameter {
   readonly schema: JsonSchema;
 }
 
+interface RequestBody {
+  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
 interface OperationObject {
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
+  readonly requestBody?: RequestBody | { readonly $ref: string };
   readonly responses: Readonly<Record<string, unknown>>;
   readonly security?: readonly unknown[];
 }
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly requestBodies: Readonly<Record<string, RequestBody>>;
+  };
 }
 
 const openApi = JSON.parse(readFileSync(new URL('../../../schema/openapi.json', import.meta.url), 'utf8')) as OpenApi;
@@ -106,6 +113,12 @@ const strays: fc.Arbitrary<FuzzRequest> = fc
     ['GET', 'HEAD', 'TRACE', 'OPTIONS'].includes(request.method) ? { ...request, body: null } : request,
   );
 
+/** Wherever it stands. */
+function bodyTakenBy({ requestBody }: OperationObject): RequestBody | undefined {
+  if (requestBody === undefined || !('$ref' in requestBody)) return requestBody;
+  return openApi.components.requestBodies[requestBody.$ref.slice('#/components/requestBodies/'.length)];
+}
+
 function requestOf(path: string, method: string, operation: OperationObject, world: World): fc.Arbitrary<FuzzRequest> {
   const { schemas } = openApi.components;
   const query = operation.parameters.filter((parameter) => parameter.in === 'query');
@@ -127,7 +140,7 @@ function requestOf(path: string, method: string, operation: OperationObject, wor
     Object.fromEntries(query.map(({ name, schema }) => [name, reusing(valuesOf(schema, schemas), name, world)])),
     { requiredKeys: [] },
   );
-  const content = Object.entries(operation.requestBody?.content ?? {});
+  const content = Object.entries(bodyTakenBy(operation)?.content ?? {});
   const body =
     content.length === 0
       ? fc.option(fc.constant({ type: 'application/json', bytes: Buffer.from('{}') }), { freq: 20 })
