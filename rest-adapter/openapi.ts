@@ -7,7 +7,7 @@ import { answersOf } from './openapi/answers.ts';
 import { Components } from './openapi/components.ts';
 import { ErrorResponses } from './openapi/error-responses.ts';
 import { HEADER_COMPONENTS } from './openapi/headers.ts';
-import { parametersOf } from './openapi/parameters.ts';
+import { parameterComponents, parametersOf } from './openapi/parameters.ts';
 import { RequestBodies } from './openapi/request-bodies.ts';
 import { tagsOf } from './openapi/tags.ts';
 import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
@@ -51,6 +51,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
     paths,
     components: {
       schemas: components.schemas,
+      parameters: parameterComponents(components),
       requestBodies: bodies.requestBodies,
       responses: errors.responses,
       headers: HEADER_COMPONENTS,

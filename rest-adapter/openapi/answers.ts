@@ -1,7 +1,8 @@
 import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import type { Json, Operation } from '../operation.ts';
 import type { Components } from './components.ts';
-import { headersOf } from './headers.ts';
+import { headersOf, PAGE_LINK_HEADER } from './headers.ts';
+import { isPage, pageSchema } from './lists.ts';
 import { takesIdempotencyKey } from './parameters.ts';
 
 export function answersOf(operation: Operation, components: Components): Json {
@@ -17,6 +18,7 @@ export function answersOf(operation: Operation, components: Components): Json {
         { description, schema: { type: 'string' } },
       ]),
     ),
+    ...(isPage(operation) ? PAGE_LINK_HEADER : {}),
     ...(takesIdempotencyKey(operation)
       ? {
           'SVC-Idempotent-Replayed': {
@@ -39,7 +41,12 @@ export function answersOf(operation: Operation, components: Components): Json {
   const content = {
     ...(success.schema === null
       ? {}
-      : { 'application/json': { schema: components.schemaOf(success.schema), example: example.response } }),
+      : {
+          'application/json': {
+            schema: isPage(operation) ? pageSchema(success.schema, components) : components.schemaOf(success.schema),
+            example: example.response,
+          },
+        }),
     ...(kind === 'stream' || kind === 'feed' || kind === 'job' ? events : {}),
     ...(kind === 'download'
       ? Object.fromEntries(

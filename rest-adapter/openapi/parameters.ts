@@ -1,13 +1,15 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { API_VERSIONS } from '../../schema/value-lists.ts';
 import { FORCIBLE_PROBLEMS, MAX_SANDBOX_DELAY_MS } from '../../services/identity/admission/sandbox-wishes.ts';
 import { headerName } from '../header-name.ts';
 import type { Json, Operation } from '../operation.ts';
 import { stepsOf } from '../pipeline.ts';
+import { pageParameters } from '../representations/list.ts';
 import { WORKSPACE_HEADER } from '../steps/authenticate.ts';
 import { claimIdempotencyKey, KEYED_METHODS } from '../steps/claim-idempotency-key.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import type { Components } from './components.ts';
+import { PAGE_PARAMETERS, sharedParameter } from './lists.ts';
 
 export function parametersOf(operation: Operation, components: Components): Json[] {
   const steps = new Set(stepsOf(operation.kind).map(({ name }) => name));
@@ -93,23 +95,55 @@ export function takesIdempotencyKey(operation: Operation): boolean {
 
 function fields(
   schema: z.ZodObject | undefined,
-  place: 'path' | 'query' | 'header',
+  place: Place,
   example: Readonly<Record<string, string>> | undefined,
   components: Components,
 ): Json[] {
-  const object = schema === undefined ? {} : components.schemaOf(schema);
-  const required = (object['required'] ?? []) as readonly string[];
-  return Object.entries((object['properties'] ?? {}) as Record<string, Json>).map(
-    ([name, { description, ...property }]) => ({
-      name: place === 'header' ? headerName(name) : name,
-      in: place,
-      required: place === 'path' || required.includes(name),
-      ...(description === undefined ? {} : { description }),
-      schema: property,
-      ...(property['type'] === 'array' ? { style: 'form', explode: false } : {}),
-      ...(example?.[name] === undefined ? {} : { example: typedExample(property, example[name]) }),
-    }),
+  const { properties, required } = membersOf(schema, components);
+  return Object.entries(properties).map(
+    ([name, member]) =>
+      sharedParameter(name, schema?.shape[name]) ??
+      parameterOf(name, member, place, required.includes(name), example?.[name]),
   );
+}
+
+/** The parameters that operations refer to. */
+export function parameterComponents(components: Components): Json {
+  const { properties } = membersOf(z.object(pageParameters), components);
+  return Object.fromEntries(
+    Object.entries(PAGE_PARAMETERS).map(([component, name]) => [
+      component,
+      parameterOf(name, properties[name]!, 'query', false, undefined),
+    ]),
+  );
+}
+
+type Place = 'path' | 'query' | 'header';
+
+function membersOf(schema: z.ZodObject | undefined, components: Components) {
+  const { properties = {}, required = [] } = schema === undefined ? {} : components.schemaOf(schema);
+  return {
+    properties: properties as Readonly<Record<string, Json>>,
+    required: required as readonly string[],
+  };
+}
+
+function parameterOf(
+  name: string,
+  { description, ...property }: Json,
+  place: Place,
+  isRequired: boolean,
+  example: string | undefined,
+): Json {
+  return {
+    name: place === 'header' ? headerName(name) : name,
+    in: place,
+    required: place === 'path' || isRequired,
+    ...(description === undefined ? {} : { description }),
+    schema: property,
+    ...(property['type'] === 'array' ? { style: 'form', explode: false } : {}),
+    ...(example === undefined ? {} : { example: typedExample(property, example) }),
+  };
 }
 
 /** Examples are written as they stand in an address; the document shows the values that they stand for. */

@@ -1218,6 +1218,11 @@ export interface components {
             model_incremental_revenue_before: number;
             model_incremental_revenue_after: number;
         };
+        /** @description What every page of a list carries beside its entries: where it stands, and one trust envelope for all of them. A page behind the last one has none. The header Link leads to the other pages. */
+        ListEnvelope: {
+            meta: components["schemas"]["Meta"];
+            trust: components["schemas"]["TrustEnvelope"];
+        };
         /** @description Where this page stands in the list. */
         Meta: {
             page: number;
@@ -2851,7 +2856,12 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+        Page: number;
+        /** @description Entries per page. */
+        PerPage: number;
+    };
     requestBodies: {
         AttributionRequest: {
             content: {
@@ -3217,6 +3227,8 @@ export interface components {
         "Retry-After": string;
         /** @description How to be let in (RFC 6750, RFC 9728) */
         "WWW-Authenticate": string;
+        /** @description rel="first", "prev", "next" and "last": the pages of the list (RFC 8288); also rel="deprecation", see Link */
+        PageLinks: string;
     };
     pathItems: never;
 }
@@ -3226,12 +3238,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
-                /**
-                 * @description Entries per page.
-                 * @example 1
-                 */
-                per_page?: number;
+                page?: components["parameters"]["Page"];
+                /** @description Entries per page. */
+                per_page?: components["parameters"]["PerPage"];
                 /** @example completed */
                 status?: "pending" | "processing" | "completed" | "failed";
                 model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
@@ -3262,8 +3271,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -3447,10 +3455,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         data: components["schemas"]["AttributionResult"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -4961,9 +4967,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -4985,8 +4991,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5082,10 +5087,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         sources: components["schemas"]["DataSource"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -5459,9 +5462,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -5489,8 +5492,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5571,10 +5573,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         rejects: components["schemas"]["StoredReject"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -6073,9 +6073,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
                 data_source_id?: string;
                 /** @example meta_ads */
                 channel?: string;
@@ -6100,8 +6100,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6191,10 +6190,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         experiments: components["schemas"]["Experiment"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -7288,9 +7285,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
                 /** @example active */
                 status?: "pending" | "active" | "churned";
                 /** @description 1: registered with your code; 2: with the code of such an agent. */
@@ -7316,8 +7313,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7405,14 +7401,12 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         referrals: components["schemas"]["Referral"][];
                         /** @description Of both depths, whatever the filter, as the next two */
                         total_active: number;
                         total_pending: number;
                         total_churned: number;
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -7431,9 +7425,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
                 status?: "pending" | "active" | "churned";
                 /**
                  * @description 1: registered with your code; 2: with the code of such an agent.
@@ -7467,8 +7461,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7556,14 +7549,12 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         referrals: components["schemas"]["Referral"][];
                         /** @description Of both depths, whatever the filter, as the next two */
                         total_active: number;
                         total_pending: number;
                         total_churned: number;
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -7582,9 +7573,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -7606,8 +7597,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7702,10 +7692,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         keys: components["schemas"]["ApiKey"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -8697,7 +8685,7 @@ export interface operations {
                  */
                 limit?: number;
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description The same as limit, as other lists have it */
                 per_page?: number;
             };
@@ -8721,8 +8709,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8828,12 +8815,10 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         events: components["schemas"]["AuditEvent"][];
                         chain_verified: boolean;
                         total_count: number;
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -9026,9 +9011,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -9050,8 +9035,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9143,10 +9127,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         workspaces: components["schemas"]["Workspace"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -9499,9 +9481,9 @@ export interface operations {
                 /** @description `all` shows those that are off, too */
                 active?: "true" | "all";
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -9523,8 +9505,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9621,10 +9602,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         webhooks: components["schemas"]["Webhook"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -10353,7 +10332,7 @@ export interface operations {
                 status?: "pending" | "success" | "failed";
                 event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description The same as limit, as other lists have it */
                 per_page?: number;
             };
@@ -10383,8 +10362,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10479,10 +10457,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         deliveries: components["schemas"]["WebhookDelivery"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -10640,9 +10616,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -10664,8 +10640,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10760,10 +10735,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         plans: components["schemas"]["Plan"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };

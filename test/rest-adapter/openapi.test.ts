@@ -36,6 +36,7 @@ const openApi = JSON.parse(JSON.stringify(buildOpenApi('https://api.example/v1')
   paths: Record<string, Record<string, OperationObject>>;
   components: {
     schemas: Record<string, JsonObject>;
+    parameters: Record<string, JsonObject>;
     requestBodies: Record<string, BodyObject>;
     responses: Record<string, ResponseObject>;
     headers: Record<string, JsonObject>;
@@ -90,7 +91,7 @@ test('operation ids are unique', () => {
 
 test('every reference leads somewhere, and every component is used', () => {
   const text = JSON.stringify(openApi);
-  for (const kind of ['schemas', 'requestBodies', 'responses', 'headers'] as const) {
+  for (const kind of ['schemas', 'parameters', 'requestBodies', 'responses', 'headers'] as const) {
     const references = new Set(
       [...text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'))].map(([, name]) => name!),
     );
@@ -114,6 +115,20 @@ test('members with defaults stand in request bodies, and in no schema that answe
       content: { 'application/json': { schema: { properties: { lookback_window_days: { default: 30 } } } } },
     },
   });
+});
+
+test('pages of lists are described once: their envelope, their parameters, their links', () => {
+  const pages = entries.filter(([, operation]) => operation.parameters.some(({ name }) => name === undefined));
+  expect(pages.length).toBeGreaterThan(10);
+  for (const [, operation] of pages) {
+    const { headers, content } = responseOf(operation, 200)!;
+    expect(headers?.['Link']).toEqual({ $ref: '#/components/headers/PageLinks' });
+    expect(content?.['application/json']?.schema['allOf']).toContainEqual({
+      $ref: '#/components/schemas/ListEnvelope',
+    });
+    expect(operation.parameters).toContainEqual({ $ref: '#/components/parameters/Page' });
+  }
+  expect(JSON.stringify(openApi.paths)).not.toContain('#/components/schemas/Meta');
 });
 
 describe.each(entries)('%s', (name, operation) => {

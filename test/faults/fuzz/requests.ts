@@ -17,13 +17,17 @@ interface Parameter {
   readonly schema: JsonSchema;
 }
 
+interface Reference {
+  readonly $ref: string;
+}
+
 interface RequestBody {
   readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
 interface OperationObject {
-  readonly parameters: readonly Parameter[];
-  readonly requestBody?: RequestBody | { readonly $ref: string };
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly requestBody?: RequestBody | Reference;
   readonly responses: Readonly<Record<string, unknown>>;
   readonly security?: readonly unknown[];
 }
@@ -32,6 +36,7 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
     readonly requestBodies: Readonly<Record<string, RequestBody>>;
   };
 }
@@ -113,15 +118,17 @@ const strays: fc.Arbitrary<FuzzRequest> = fc
     ['GET', 'HEAD', 'TRACE', 'OPTIONS'].includes(request.method) ? { ...request, body: null } : request,
   );
 
-/** Wherever it stands. */
-function bodyTakenBy({ requestBody }: OperationObject): RequestBody | undefined {
-  if (requestBody === undefined || !('$ref' in requestBody)) return requestBody;
-  return openApi.components.requestBodies[requestBody.$ref.slice('#/components/requestBodies/'.length)];
+/** What stands there, or what the reference there leads to. */
+function standing<Thing extends object>(given: Thing | Reference, known: Readonly<Record<string, Thing>>): Thing {
+  return '$ref' in given ? known[given.$ref.slice(given.$ref.lastIndexOf('/') + 1)]! : given;
 }
 
 function requestOf(path: string, method: string, operation: OperationObject, world: World): fc.Arbitrary<FuzzRequest> {
-  const { schemas } = openApi.components;
-  const query = operation.parameters.filter((parameter) => parameter.in === 'query');
+  const { schemas, ...shared } = openApi.components;
+  const { requestBody } = operation;
+  const query = operation.parameters
+    .map((each) => standing(each, shared.parameters))
+    .filter((parameter) => parameter.in === 'query');
   const collection = path.split('/')[1]!;
   const known = world.ids[collection] ?? [];
   // What exists is read, not deleted, or soon nothing would; keys that are rotated end.
@@ -140,7 +147,7 @@ function requestOf(path: string, method: string, operation: OperationObject, wor
     Object.fromEntries(query.map(({ name, schema }) => [name, reusing(valuesOf(schema, schemas), name, world)])),
     { requiredKeys: [] },
   );
-  const content = Object.entries(bodyTakenBy(operation)?.content ?? {});
+  const content = Object.entries(requestBody === undefined ? {} : standing(requestBody, shared.requestBodies).content);
   const body =
     content.length === 0
       ? fc.option(fc.constant({ type: 'application/json', bytes: Buffer.from('{}') }), { freq: 20 })
