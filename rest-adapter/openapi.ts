@@ -3,6 +3,7 @@ import { SCOPES } from '../schema/principal.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
 import { rootUrl } from './links.ts';
 import type { Json, Operation } from './operation.ts';
+import { ON_REQUEST } from './openapi/alternatives.ts';
 import { answersOf } from './openapi/answers.ts';
 import { Components } from './openapi/components.ts';
 import { ErrorResponses } from './openapi/error-responses.ts';
@@ -21,7 +22,6 @@ export function buildOpenApi(publicBaseUrl: string): Json {
   const bodies = new RequestBodies(components);
   const errors = new ErrorResponses({
     error: components.schemaOf(errorBody),
-    problem: components.schemaOf(problemBody),
     oauthError: components.schemaOf(oauthErrorBody),
   });
   const paths: Record<string, Json> = {};
@@ -40,7 +40,8 @@ export function buildOpenApi(publicBaseUrl: string): Json {
       description:
         'Every answer carries a trust envelope. State-changing requests need a fresh X-Nonce, and with an ' +
         'SVC-Idempotency-Key they may be sent again without a second effect. Errors have one structure, and each ' +
-        'error type a page at its doc_url.',
+        'error type a page at its doc_url; with Accept: application/problem+json they come as RFC 9457 problem ' +
+        'details.',
       // Who runs the service is nothing that it knows; its pages are where to begin.
       contact: { name: 'This installation', url: `${rootUrl(publicBaseUrl)}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -49,6 +50,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
     security: [{ bearer: [] }, { oauth: [] }],
     tags: tagsOf(CONTRACT.map(({ tag }) => tag)),
     paths,
+    [ON_REQUEST]: { 'application/problem+json': { schema: components.schemaOf(problemBody) } },
     components: {
       schemas: components.schemas,
       parameters: parameterComponents(components),

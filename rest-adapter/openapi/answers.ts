@@ -1,5 +1,6 @@
 import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import type { Json, Operation } from '../operation.ts';
+import { ON_REQUEST } from './alternatives.ts';
 import type { Components } from './components.ts';
 import { headersOf, PAGE_LINK_HEADER } from './headers.ts';
 import { isPage, pageSchema } from './lists.ts';
@@ -47,7 +48,7 @@ export function answersOf(operation: Operation, components: Components): Json {
             example: example.response,
           },
         }),
-    ...(kind === 'stream' || kind === 'feed' || kind === 'job' ? events : {}),
+    ...(kind === 'stream' || kind === 'feed' ? events : {}),
     ...(kind === 'download'
       ? Object.fromEntries(
           Object.values(DOWNLOAD_MEDIA_TYPES).map((type) => [
@@ -62,6 +63,7 @@ export function answersOf(operation: Operation, components: Components): Json {
       description: success.description,
       headers,
       ...(Object.keys(content).length === 0 ? {} : { content }),
+      ...(kind === 'job' ? { [ON_REQUEST]: events } : {}),
     },
     ...(operation.lesserSuccess === undefined
       ? {}

@@ -944,7 +944,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What every answer outside 2xx carries. */
+        /** @description What every answer outside 2xx carries. Those who prefer application/problem+json (Accept) get the same as RFC 9457 problem details. */
         Error: {
             error: {
                 /** @enum {string} */
@@ -967,28 +967,6 @@ export interface components {
                 /** @description Seconds to wait, as in Retry-After */
                 retry_after?: number;
             };
-        };
-        /** @description The Error as RFC 9457 problem details. */
-        Problem: {
-            /** Format: uri */
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            instance: string;
-            /** @description What exactly is wrong, for programs */
-            code?: string;
-            /** @description Where: JSON Pointer into the body, or query:name, header:Name */
-            param?: string;
-            /** @description Every rejected member */
-            errors?: {
-                /** @description JSON Pointer into the body, or query:name, header:Name */
-                param: string;
-                code: string;
-                message: string;
-            }[];
-            /** @description Seconds to wait, as in Retry-After */
-            retry_after?: number;
         };
         /** @description What a token request in a form is answered with outside 2xx. */
         OauthError: {

@@ -100,7 +100,7 @@ test('every reference leads somewhere, and every component is used', () => {
     for (const name of references) expect(name).toMatch(/^[\w.-]+$/);
   }
   const references = Object.keys(openApi.components.schemas);
-  for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error', 'Problem'])
+  for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error'])
     expect(references).toContain(name);
   expect(text).not.toContain('#/$defs/');
 });
@@ -129,6 +129,26 @@ test('pages of lists are described once: their envelope, their parameters, their
     expect(operation.parameters).toContainEqual({ $ref: '#/components/parameters/Page' });
   }
   expect(JSON.stringify(openApi.paths)).not.toContain('#/components/schemas/Meta');
+});
+
+test('what only those get who ask for it is no content of a response, but stands beside', () => {
+  for (const [name, operation] of entries)
+    for (const status of Object.keys(operation.responses)) {
+      const { content = {} } = responseOf(operation, status)!;
+      if ('application/json' in content) expect([name, content]).not.toHaveProperty(['1', 'text/event-stream']);
+      expect([name, content]).not.toHaveProperty(['1', 'application/problem+json']);
+    }
+  expect(openApi).toHaveProperty([
+    'x-content-on-request',
+    'application/problem+json',
+    'schema',
+    'properties',
+    'detail',
+  ]);
+  expect(openApi.paths['/attribution']!['post']!.responses['200']).toHaveProperty([
+    'x-content-on-request',
+    'text/event-stream',
+  ]);
 });
 
 describe.each(entries)('%s', (name, operation) => {
