@@ -11,6 +11,7 @@ import { HEADER_COMPONENTS } from './openapi/headers.ts';
 import { parameterComponents, parametersOf } from './openapi/parameters.ts';
 import { RequestBodies } from './openapi/request-bodies.ts';
 import { tagsOf } from './openapi/tags.ts';
+import { WEBHOOK_RESPONSES, webhookParameters, webhooksOf } from './openapi/webhooks.ts';
 import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
 
 /**
@@ -50,12 +51,13 @@ export function buildOpenApi(publicBaseUrl: string): Json {
     security: [{ bearer: [] }, { oauth: [] }],
     tags: tagsOf(CONTRACT.map(({ tag }) => tag)),
     paths,
+    webhooks: webhooksOf(components),
     [ON_REQUEST]: { 'application/problem+json': { schema: components.schemaOf(problemBody) } },
     components: {
       schemas: components.schemas,
-      parameters: parameterComponents(components),
+      parameters: { ...parameterComponents(components), ...webhookParameters(components) },
       requestBodies: bodies.requestBodies,
-      responses: errors.responses,
+      responses: { ...errors.responses, ...WEBHOOK_RESPONSES },
       headers: HEADER_COMPONENTS,
       securitySchemes: {
         bearer: {

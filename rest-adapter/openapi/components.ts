@@ -41,6 +41,12 @@ export class Components {
     return { name, schema: referring(schemaThere) as Json };
   }
 
+  /** A schema that was written elsewhere. */
+  named(name: string, schema: Json): Json {
+    this.schemas[name] ??= changed(schema, withItems) as Json;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
   #collect(names: readonly string[], definitions: Readonly<Record<string, Json>>): void {
     for (const name of names) this.schemas[name] ??= referring(definitions[name]) as Json;
   }
@@ -61,10 +67,14 @@ function publish(schema: Json): void {
   for (const key of OWN_META) delete schema[key];
   // Patterns behind a format only repeat it.
   if (schema['format'] !== undefined) delete schema['pattern'];
-  if (schema['prefixItems'] !== undefined && schema['items'] === false) schema['items'] = THIRD_MEMBER;
+  Object.assign(schema, withItems(schema));
   if (openapi === undefined) return;
   for (const key of Object.keys(schema)) delete schema[key];
   Object.assign(schema, openapi, description === undefined ? {} : { description });
+}
+
+function withItems(schema: Json): Json {
+  return schema['prefixItems'] !== undefined && schema['items'] === false ? { ...schema, items: THIRD_MEMBER } : schema;
 }
 
 /** Whether an object in it has a member with a default. */

@@ -941,7 +941,270 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "attribution.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of attribution.completed
+         * @description An analysis has finished; one that failed says so in status and failure.
+         *
+         *     Needs `attribution:read`.
+         */
+        post: operations["onAttributionCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "attribution.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of attribution.updated
+         * @description Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.
+         *
+         *     Needs `attribution:read`.
+         */
+        post: operations["onAttributionUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "health.alert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of health.alert
+         * @description The health score of a source fell below 60, or by 15 points within 7 days. Nothing sends it yet.
+         *
+         *     Needs `health:read`.
+         */
+        post: operations["onHealthAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "health.recovered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of health.recovered
+         * @description The health score is at 65 or more after an alert. Nothing sends it yet.
+         *
+         *     Needs `health:read`.
+         */
+        post: operations["onHealthRecovered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "forecast.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of forecast.ready
+         * @description A forecast has finished. Nothing sends it yet.
+         *
+         *     Needs `attribution:read`.
+         */
+        post: operations["onForecastReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "journey.milestone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of journey.milestone
+         * @description The converting journeys of a source have passed 1,000, 10,000, 100,000 or 1,000,000. Nothing sends it yet.
+         *
+         *     Needs `journeys:read`.
+         */
+        post: operations["onJourneyMilestone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "campaign.anomaly": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of campaign.anomaly
+         * @description A figure of a campaign is three robust standard deviations or more from its last 28 days. Nothing sends it yet.
+         *
+         *     Needs `campaigns:read`.
+         */
+        post: operations["onCampaignAnomaly"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "billing.invoice_created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of billing.invoice_created
+         * @description A month has closed with something to pay. Nothing sends it yet.
+         *
+         *     Needs `billing:read`.
+         */
+        post: operations["onBillingInvoiceCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "billing.payment_received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of billing.payment_received
+         * @description A payment was booked. Nothing sends it yet.
+         *
+         *     Needs `billing:read`.
+         */
+        post: operations["onBillingPaymentReceived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "agent.tier_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of agent.tier_changed
+         * @description The number of active referrals has moved an agent to another tier.
+         */
+        post: operations["onAgentTierChanged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "commission.earned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of commission.earned
+         * @description An entry was added to the commission ledger. Nothing sends it yet.
+         *
+         *     Needs `referrals:read`.
+         */
+        post: operations["onCommissionEarned"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "commission.paid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of commission.paid
+         * @description Commissions were paid out. Nothing sends it yet.
+         *
+         *     Needs `referrals:read`.
+         */
+        post: operations["onCommissionPaid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description What every answer outside 2xx carries. Those who prefer application/problem+json (Accept) get the same as RFC 9457 problem details. */
@@ -1921,6 +2184,540 @@ export interface components {
             };
             trust: components["schemas"]["TrustEnvelope"];
         };
+        /**
+         * attribution.completed
+         * @description An analysis has finished; one that failed says so in status and failure.
+         */
+        AttributionCompletedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "attribution.completed";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                id: string;
+                /** @enum {string} */
+                status: "pending" | "processing" | "completed" | "failed";
+                /** @enum {string} */
+                model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+                data_source_id: string;
+                date_range: [
+                    string,
+                    string
+                ];
+                delta_r_cents: number | null;
+                platform_fee_cents: number | null;
+                confidence: number | null;
+                /** @description The five with the most attributed revenue */
+                top_channels: {
+                    channel: string;
+                    causal_lift: number | null;
+                    roi: number | null;
+                    spend: number;
+                    attributed_revenue: number;
+                    confidence: number | null;
+                }[];
+                hrei_score: number | null;
+                /** @description The agent that served the source */
+                agent_id: string | null;
+                /** @description Of the rows within reach and of what was asked: equal ones are repetitions */
+                input_digest: string | null;
+                /** @description Of a failed analysis */
+                failure?: {
+                    code: string;
+                    message: string;
+                };
+                /**
+                 * Format: uri
+                 * @description Where the whole result can be read
+                 */
+                url: string;
+            };
+        };
+        /**
+         * attribution.updated
+         * @description Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.
+         */
+        AttributionUpdatedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "attribution.updated";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                id: string;
+                /** @enum {string} */
+                status: "pending" | "processing" | "completed" | "failed";
+                /** @enum {string} */
+                model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+                data_source_id: string;
+                date_range: [
+                    string,
+                    string
+                ];
+                delta_r_cents: number | null;
+                platform_fee_cents: number | null;
+                confidence: number | null;
+                /** @description The five with the most attributed revenue */
+                top_channels: {
+                    channel: string;
+                    causal_lift: number | null;
+                    roi: number | null;
+                    spend: number;
+                    attributed_revenue: number;
+                    confidence: number | null;
+                }[];
+                hrei_score: number | null;
+                /** @description The agent that served the source */
+                agent_id: string | null;
+                /** @description Of the rows within reach and of what was asked: equal ones are repetitions */
+                input_digest: string | null;
+                /** @description Of a failed analysis */
+                failure?: {
+                    code: string;
+                    message: string;
+                };
+                /**
+                 * Format: uri
+                 * @description Where the whole result can be read
+                 */
+                url: string;
+                revision: number;
+                /** @description Minor units */
+                previous_delta_r_cents: number;
+                /** @constant */
+                reason: "late_data";
+            };
+        };
+        /**
+         * health.alert
+         * @description The health score of a source fell below 60, or by 15 points within 7 days. Nothing sends it yet.
+         */
+        HealthAlertEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "health.alert";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                score: number;
+                /** @enum {string} */
+                grade: "A" | "B" | "C" | "D" | "F";
+                previous_score: number | null;
+                threshold: number;
+                reason: string;
+            };
+        };
+        /**
+         * health.recovered
+         * @description The health score is at 65 or more after an alert. Nothing sends it yet.
+         */
+        HealthRecoveredEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "health.recovered";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                score: number;
+                /** @enum {string} */
+                grade: "A" | "B" | "C" | "D" | "F";
+                previous_score: number | null;
+                threshold: number;
+                reason: string;
+            };
+        };
+        /**
+         * forecast.ready
+         * @description A forecast has finished. Nothing sends it yet.
+         */
+        ForecastReadyEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "forecast.ready";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                id: string;
+                /** @enum {string} */
+                metric: "revenue" | "conversions" | "spend" | "delta_r";
+                horizon_days: number;
+                summary: {
+                    [key: string]: unknown;
+                };
+                /** Format: uri */
+                url: string;
+            };
+        };
+        /**
+         * journey.milestone
+         * @description The converting journeys of a source have passed 1,000, 10,000, 100,000 or 1,000,000. Nothing sends it yet.
+         */
+        JourneyMilestoneEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "journey.milestone";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                milestone: number;
+                converting_journeys: number;
+                /** Format: date-time */
+                reached_at: string;
+            };
+        };
+        /**
+         * campaign.anomaly
+         * @description A figure of a campaign is three robust standard deviations or more from its last 28 days. Nothing sends it yet.
+         */
+        CampaignAnomalyEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "campaign.anomaly";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                campaign_id: string;
+                campaign_name: string | null;
+                metric: string;
+                observed: number;
+                expected: number;
+                z_score: number;
+                /** @enum {string} */
+                direction: "up" | "down";
+                /** Format: date */
+                date: string;
+            };
+        };
+        /**
+         * billing.invoice_created
+         * @description A month has closed with something to pay. Nothing sends it yet.
+         */
+        BillingInvoiceCreatedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "billing.invoice_created";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                invoice_id: string;
+                period: string;
+                /** @description Minor units */
+                total_billed_cents: number;
+                currency: string;
+                /** Format: date */
+                due_date: string;
+            };
+        };
+        /**
+         * billing.payment_received
+         * @description A payment was booked. Nothing sends it yet.
+         */
+        BillingPaymentReceivedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "billing.payment_received";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                invoice_id: string;
+                period: string;
+                /** @description Minor units */
+                total_billed_cents: number;
+                currency: string;
+                /** Format: date */
+                due_date: string;
+                /** Format: date-time */
+                paid_at: string;
+                method: string;
+            };
+        };
+        /**
+         * agent.tier_changed
+         * @description The number of active referrals has moved an agent to another tier.
+         */
+        AgentTierChangedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "agent.tier_changed";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                agent_id: string;
+                previous_tier: string;
+                tier: string;
+                active_referrals: number;
+                rate_limits: {
+                    requests_per_minute: number;
+                    daily_limit: number | null;
+                };
+            };
+        };
+        /**
+         * commission.earned
+         * @description An entry was added to the commission ledger. Nothing sends it yet.
+         */
+        CommissionEarnedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "commission.earned";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                commission: {
+                    id: string;
+                    /** @enum {string} */
+                    type: "l1_referral" | "l2_referral" | "brand_serving" | "clawback" | "adjustment";
+                    source_agent_id: string;
+                    /** @description Minor units */
+                    amount_cents: number;
+                    /** @description Minor units */
+                    delta_r_cents: number;
+                    ledger_hash: string;
+                    /** Format: date-time */
+                    created_at: string;
+                };
+            };
+        };
+        /**
+         * commission.paid
+         * @description Commissions were paid out. Nothing sends it yet.
+         */
+        CommissionPaidEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "commission.paid";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                payout_id: string;
+                /** @description Minor units */
+                amount_cents: number;
+                commission_ids: string[];
+                /** Format: date-time */
+                paid_at: string;
+            };
+        };
     };
     responses: {
         /** @description `internal_error`: An unexpected error */
@@ -2833,12 +3630,47 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Unsubscribes: the webhook is switched off (disabled_reason `gone`), and nothing is sent to it. */
+        "webhook.gone": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Taken. Answer within 15 seconds, and work on the event afterwards. */
+        "webhook.taken": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Not taken, as are redirects and answers that come too late: sent again after 1 s, 5 s, 30 s, 2 min and 15 min, or later where Retry-After asks for it, at most 24 hours after the event. 20 events in a row that failed in every attempt switch the webhook off (disabled_reason `consecutive_failures`). */
+        "webhook.failed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
     };
     parameters: {
         /** @description Page, counted from 1. page × per_page must not pass 100 000. */
         Page: number;
         /** @description Entries per page. */
         PerPage: number;
+        /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+        "X-SVC-Signature": string;
+        /** @description Type of the event */
+        "X-SVC-Event": "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+        /** @description Id of the attempt, dlv_… */
+        "X-SVC-Delivery": string;
+        /** @description Number of the attempt at this event */
+        "X-SVC-Attempt": number;
+        /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+        "webhook-id": string;
+        /** @description When the attempt was made, seconds since 1970; refuse old ones */
+        "webhook-timestamp": number;
+        /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+        "webhook-signature": string;
     };
     requestBodies: {
         AttributionRequest: {
@@ -10847,6 +11679,678 @@ export interface operations {
             422: components["responses"]["anyone.422.validation_error"];
             500: components["responses"]["anyone.500.internal_error"];
             503: components["responses"]["anyone.503.service_unavailable"];
+        };
+    };
+    onAttributionCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "attribution.completed",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "id": "attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "status": "completed",
+                 *         "model": "causal",
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "date_range": [
+                 *           "2026-01-01",
+                 *           "2026-01-31"
+                 *         ],
+                 *         "delta_r_cents": 1872970,
+                 *         "platform_fee_cents": 93649,
+                 *         "confidence": 0.88,
+                 *         "top_channels": [
+                 *           {
+                 *             "channel": "meta_ads",
+                 *             "causal_lift": 0.3717,
+                 *             "roi": 2.41,
+                 *             "spend": 12000,
+                 *             "attributed_revenue": 40920.11,
+                 *             "confidence": 0.91
+                 *           }
+                 *         ],
+                 *         "hrei_score": 0.07,
+                 *         "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *         "input_digest": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                 *         "url": "https://api.example/v1/attribution/attr_0351EFUQxpVTZ7WdNYMSuY"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AttributionCompletedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onAttributionUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "attribution.updated",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "id": "attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "status": "completed",
+                 *         "model": "causal",
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "date_range": [
+                 *           "2026-01-01",
+                 *           "2026-01-31"
+                 *         ],
+                 *         "delta_r_cents": 1872970,
+                 *         "platform_fee_cents": 93649,
+                 *         "confidence": 0.88,
+                 *         "top_channels": [
+                 *           {
+                 *             "channel": "meta_ads",
+                 *             "causal_lift": 0.3717,
+                 *             "roi": 2.41,
+                 *             "spend": 12000,
+                 *             "attributed_revenue": 40920.11,
+                 *             "confidence": 0.91
+                 *           }
+                 *         ],
+                 *         "hrei_score": 0.07,
+                 *         "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *         "input_digest": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                 *         "url": "https://api.example/v1/attribution/attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "revision": 2,
+                 *         "previous_delta_r_cents": 1801220,
+                 *         "reason": "late_data"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AttributionUpdatedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onHealthAlert: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "health.alert",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "score": 54,
+                 *         "grade": "F",
+                 *         "previous_score": 71,
+                 *         "threshold": 60,
+                 *         "reason": "The score fell below 60."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["HealthAlertEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onHealthRecovered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "health.recovered",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "score": 68,
+                 *         "grade": "D",
+                 *         "previous_score": 54,
+                 *         "threshold": 65,
+                 *         "reason": "The score is back at 65 or more."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["HealthRecoveredEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onForecastReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "forecast.ready",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "id": "fcst_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "metric": "revenue",
+                 *         "horizon_days": 30,
+                 *         "summary": {
+                 *           "total": 148200.5
+                 *         },
+                 *         "url": "https://api.example/v1/forecast/fcst_0351EFUQxpVTZ7WdNYMSuY"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ForecastReadyEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onJourneyMilestone: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "journey.milestone",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "milestone": 1000,
+                 *         "converting_journeys": 1004,
+                 *         "reached_at": "2026-01-31T17:58:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["JourneyMilestoneEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onCampaignAnomaly: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "campaign.anomaly",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "campaign_id": "spring",
+                 *         "campaign_name": "spring",
+                 *         "metric": "spend",
+                 *         "observed": 940,
+                 *         "expected": 410,
+                 *         "z_score": 4.2,
+                 *         "direction": "up",
+                 *         "date": "2026-01-30"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CampaignAnomalyEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onBillingInvoiceCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "billing.invoice_created",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "invoice_id": "inv_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "period": "2026-01",
+                 *         "total_billed_cents": 93649,
+                 *         "currency": "USD",
+                 *         "due_date": "2026-02-15"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillingInvoiceCreatedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onBillingPaymentReceived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "billing.payment_received",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "invoice_id": "inv_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "period": "2026-01",
+                 *         "total_billed_cents": 93649,
+                 *         "currency": "USD",
+                 *         "due_date": "2026-02-15",
+                 *         "paid_at": "2026-02-03T10:12:00.000Z",
+                 *         "method": "invoice"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillingPaymentReceivedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onAgentTierChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "agent.tier_changed",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *         "previous_tier": "discovery",
+                 *         "tier": "partner",
+                 *         "active_referrals": 5,
+                 *         "rate_limits": {
+                 *           "requests_per_minute": 120,
+                 *           "daily_limit": 50000
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentTierChangedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onCommissionEarned: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "commission.earned",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "commission": {
+                 *           "id": "com_0351EFUQxpVTZ7WdNYMSuY",
+                 *           "type": "l1_referral",
+                 *           "source_agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *           "amount_cents": 9365,
+                 *           "delta_r_cents": 1872970,
+                 *           "ledger_hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                 *           "created_at": "2026-01-31T17:58:00.000Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommissionEarnedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onCommissionPaid: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "commission.paid",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "payout_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *         "amount_cents": 9365,
+                 *         "commission_ids": [
+                 *           "com_0351EFUQxpVTZ7WdNYMSuY"
+                 *         ],
+                 *         "paid_at": "2026-02-01T02:00:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommissionPaidEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
         };
     };
 }

@@ -39,10 +39,11 @@ const statusOf = (panel: Awaited<ReturnType<typeof tryOut>>) =>
 
 test('every operation of the contract is listed, from this server alone', async () => {
   const { page, requests, errors } = reference;
-  const { paths } = (await (await fetch(`${house.root}/openapi.json`)).json()) as {
+  const { paths, webhooks } = (await (await fetch(`${house.root}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, unknown>>;
+    webhooks: Record<string, Record<string, unknown>>;
   };
-  const operations = Object.values(paths).flatMap((path) =>
+  const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((path) =>
     Object.keys(path).filter((key) => /^(?:get|put|post|patch|delete)$/.test(key)),
   );
   await page.locator('.opblock').first().waitFor();
