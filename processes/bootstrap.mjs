@@ -41,7 +41,10 @@ export function ensureInstalled({ development }) {
   const [program, first] = npmCommand();
   // Not `ci`: it refuses a lock file without the binaries of other platforms, and some are published for one platform
   // only. The versions are the lock file's all the same, and --no-save leaves that file as it is.
-  const steps = missing > 0 ? [['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error']] : [];
+  const quietly = ['--no-save', '--no-fund', '--no-audit', '--loglevel=error'];
+  // Whoever runs the service and has no tools of development needs none; once they are there, they stay.
+  const without = development || hasDevelopmentTools() ? [] : ['--omit=dev'];
+  const steps = missing > 0 ? [['install', ...quietly, ...without]] : [];
   for (const step of [...steps, ['rebuild', 'node', '--loglevel=error']]) {
     if (step[0] === 'rebuild' && nodeProgram() !== undefined) continue;
     const { status, error } = spawnSync(program, [...first, ...step], {
@@ -78,6 +81,10 @@ function missingPackages(development) {
     return found.version !== version;
   };
   return Object.entries(wanted).filter(differs).length;
+}
+
+function hasDevelopmentTools() {
+  return Object.values(packagesOf(join(root, 'node_modules', '.package-lock.json'))).some(({ dev }) => dev === true);
 }
 
 function packagesOf(lockFile) {

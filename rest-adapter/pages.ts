@@ -94,6 +94,8 @@ const REFERENCE_STYLE = `
 body { margin: 0 }
 .guides { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; padding: .75rem 1.5rem; background: #17202a }
 .guides a { color: #e8edf0; font: 15px/1.6 system-ui, sans-serif } .swagger-ui .operation-filter-input { width: 100% }
+/* The filter is for operations; what webhooks tell would stand below whatever it finds. */
+body:has(.operation-filter-input:not(:placeholder-shown)) .webhooks { display: none }
 `;
 
 /** The API reference: Swagger UI from local files. */

@@ -16,10 +16,9 @@ const OF_STRANGERS: ReadonlySet<ProblemType> = new Set<ProblemType>([
   'expired_api_key',
 ]);
 
-/** Schemas of what errors look like, in the two ways of the contract and in that of OAuth. */
+/** Schemas of what errors look like, in the contract's way and in that of OAuth. */
 export interface ErrorSchemas {
   readonly error: Json;
-  readonly problem: Json;
   readonly oauthError: Json;
 }
 
@@ -58,7 +57,7 @@ export class ErrorResponses {
   }
 
   #response(operation: Operation, status: number, types: readonly ProblemType[]): Json {
-    const { error, problem, oauthError } = this.#schemas;
+    const { error, oauthError } = this.#schemas;
     const headers = types.every((type) => OF_STRANGERS.has(type)) ? strangersHeaders(operation) : headersOf(operation);
     const challenge = status === 401 || types.includes('insufficient_permissions');
     return {
@@ -70,7 +69,6 @@ export class ErrorResponses {
       content: {
         // Forms are answered as RFC 6749 has it.
         'application/json': { schema: operation.kind === 'oauth' ? { anyOf: [error, oauthError] } : error },
-        'application/problem+json': { schema: problem },
       },
     };
   }

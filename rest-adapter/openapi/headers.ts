@@ -29,7 +29,13 @@ const REFUSAL_HEADERS = {
   'WWW-Authenticate': 'How to be let in (RFC 6750, RFC 9728)',
 } as const;
 
-const HEADERS = { ...COMMON_HEADERS, ...RATE_HEADERS, ...CALLER_HEADERS, ...REFUSAL_HEADERS };
+/** Of pages of lists; stands under its own name in the components, as it says more than the usual `Link`. */
+const PAGE_LINKS = {
+  PageLinks:
+    'rel="first", "prev", "next" and "last": the pages of the list (RFC 8288); also rel="deprecation", see Link',
+} as const;
+
+const HEADERS = { ...COMMON_HEADERS, ...RATE_HEADERS, ...CALLER_HEADERS, ...REFUSAL_HEADERS, ...PAGE_LINKS };
 
 /** The headers that responses refer to. */
 export const HEADER_COMPONENTS: Json = Object.fromEntries(
@@ -64,6 +70,9 @@ export function strangersHeaders(operation: Operation): Json {
 export function refusalHeaders(named: Readonly<Record<keyof typeof REFUSAL_HEADERS, boolean>>): Json {
   return referred(Object.fromEntries(Object.entries(named).filter(([, isThere]) => isThere)));
 }
+
+/** `Link` of a page. */
+export const PAGE_LINK_HEADER: Json = { Link: { $ref: '#/components/headers/PageLinks' } };
 
 function referred(headers: Readonly<Record<string, unknown>>): Json {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]));

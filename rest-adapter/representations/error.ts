@@ -27,7 +27,12 @@ export const errorBody = z
       ...additional,
     }),
   })
-  .meta({ id: 'Error', description: 'What every answer outside 2xx carries.' });
+  .meta({
+    id: 'Error',
+    description:
+      'What every answer outside 2xx carries. Those who prefer application/problem+json (Accept) get the same as ' +
+      'RFC 9457 problem details.',
+  });
 
 /** The same error as RFC 9457 problem details, sent where `application/problem+json` is preferred. */
 export const problemBody = z
@@ -39,7 +44,7 @@ export const problemBody = z
     instance: z.string(),
     ...additional,
   })
-  .meta({ id: 'Problem', description: 'The Error as RFC 9457 problem details.' });
+  .meta({ description: 'The Error as RFC 9457 problem details.' });
 
 /** What forms of OAuth clients are answered with (RFC 6749 §5.2). */
 export const oauthErrorBody = z

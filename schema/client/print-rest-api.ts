@@ -34,7 +34,7 @@ export async function printRestApi(): Promise<string> {
     }
   }
   keepJson(document.components?.responses as WrittenResponses | undefined);
-  const types = astToString(await openapiTS(document, { defaultNonNullable: false }));
+  const types = astToString(await openapiTS(document));
   return `// Printed from schema/openapi.json: npm run schema\n${types}`;
 }
 

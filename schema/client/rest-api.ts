@@ -941,10 +941,273 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "attribution.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of attribution.completed
+         * @description An analysis has finished; one that failed says so in status and failure.
+         *
+         *     Needs `attribution:read`.
+         */
+        post: operations["onAttributionCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "attribution.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of attribution.updated
+         * @description Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.
+         *
+         *     Needs `attribution:read`.
+         */
+        post: operations["onAttributionUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "health.alert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of health.alert
+         * @description The health score of a source fell below 60, or by 15 points within 7 days. Nothing sends it yet.
+         *
+         *     Needs `health:read`.
+         */
+        post: operations["onHealthAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "health.recovered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of health.recovered
+         * @description The health score is at 65 or more after an alert. Nothing sends it yet.
+         *
+         *     Needs `health:read`.
+         */
+        post: operations["onHealthRecovered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "forecast.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of forecast.ready
+         * @description A forecast has finished. Nothing sends it yet.
+         *
+         *     Needs `attribution:read`.
+         */
+        post: operations["onForecastReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "journey.milestone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of journey.milestone
+         * @description The converting journeys of a source have passed 1,000, 10,000, 100,000 or 1,000,000. Nothing sends it yet.
+         *
+         *     Needs `journeys:read`.
+         */
+        post: operations["onJourneyMilestone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "campaign.anomaly": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of campaign.anomaly
+         * @description A figure of a campaign is three robust standard deviations or more from its last 28 days. Nothing sends it yet.
+         *
+         *     Needs `campaigns:read`.
+         */
+        post: operations["onCampaignAnomaly"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "billing.invoice_created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of billing.invoice_created
+         * @description A month has closed with something to pay. Nothing sends it yet.
+         *
+         *     Needs `billing:read`.
+         */
+        post: operations["onBillingInvoiceCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "billing.payment_received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of billing.payment_received
+         * @description A payment was booked. Nothing sends it yet.
+         *
+         *     Needs `billing:read`.
+         */
+        post: operations["onBillingPaymentReceived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "agent.tier_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of agent.tier_changed
+         * @description The number of active referrals has moved an agent to another tier.
+         */
+        post: operations["onAgentTierChanged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "commission.earned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of commission.earned
+         * @description An entry was added to the commission ledger. Nothing sends it yet.
+         *
+         *     Needs `referrals:read`.
+         */
+        post: operations["onCommissionEarned"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "commission.paid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of commission.paid
+         * @description Commissions were paid out. Nothing sends it yet.
+         *
+         *     Needs `referrals:read`.
+         */
+        post: operations["onCommissionPaid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
-        /** @description What every answer outside 2xx carries. */
+        /** @description What every answer outside 2xx carries. Those who prefer application/problem+json (Accept) get the same as RFC 9457 problem details. */
         Error: {
             error: {
                 /** @enum {string} */
@@ -968,87 +1231,12 @@ export interface components {
                 retry_after?: number;
             };
         };
-        /** @description The Error as RFC 9457 problem details. */
-        Problem: {
-            /** Format: uri */
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            instance: string;
-            /** @description What exactly is wrong, for programs */
-            code?: string;
-            /** @description Where: JSON Pointer into the body, or query:name, header:Name */
-            param?: string;
-            /** @description Every rejected member */
-            errors?: {
-                /** @description JSON Pointer into the body, or query:name, header:Name */
-                param: string;
-                code: string;
-                message: string;
-            }[];
-            /** @description Seconds to wait, as in Retry-After */
-            retry_after?: number;
-        };
         /** @description What a token request in a form is answered with outside 2xx. */
         OauthError: {
             error: string;
             error_description: string;
             /** Format: uri */
             error_uri: string;
-        };
-        AttributionRequest: {
-            data_source_id: string;
-            /** @description UTC days, both ends inclusive, at most 731 of them. */
-            date_range: [
-                string,
-                string
-            ] | {
-                /** Format: date */
-                start: string;
-                /** Format: date */
-                end: string;
-            } | string;
-            /**
-             * @default causal
-             * @enum {string}
-             */
-            model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
-            /**
-             * @default daily
-             * @enum {string}
-             */
-            granularity?: "daily" | "weekly" | "monthly";
-            /** @description Restricts to these channels */
-            channels?: string[];
-            /** @description Overrides those of the source */
-            baseline_channels?: string[];
-            /** @default 30 */
-            lookback_window_days?: number;
-            /** @default purchase */
-            conversion_event?: string;
-            /** @default 0.95 */
-            confidence_level?: number;
-            model_options?: {
-                markov_order?: number;
-            };
-            /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
-            workspace_id?: string;
-            /** @description The serving agent; that of the source when absent. An account without an agent may name any */
-            agent_id?: string;
-            /**
-             * @description Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more
-             * @default false
-             */
-            auto_refresh?: boolean;
-            /**
-             * @default [
-             *       "time_series",
-             *       "model_breakdown",
-             *       "comparison"
-             *     ]
-             */
-            include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
         };
         AttributionResult: {
             id: string;
@@ -1271,6 +1459,11 @@ export interface components {
             model_incremental_revenue_before: number;
             model_incremental_revenue_after: number;
         };
+        /** @description What every page of a list carries beside its entries: where it stands, and one trust envelope for all of them. A page behind the last one has none. The header Link leads to the other pages. */
+        ListEnvelope: {
+            meta: components["schemas"]["Meta"];
+            trust: components["schemas"]["TrustEnvelope"];
+        };
         /** @description Where this page stands in the list. */
         Meta: {
             page: number;
@@ -1304,22 +1497,6 @@ export interface components {
             /** Format: date-time */
             verified_at: string;
             trust: components["schemas"]["TrustEnvelope"];
-        };
-        CsvCredentials: {
-            filename?: string;
-            /** @description The file itself; left out, rows come by POST /data-sources/{id}/records */
-            content?: string;
-            /**
-             * @default utf-8
-             * @enum {string}
-             */
-            encoding?: "utf-8" | "base64";
-            /** @default auto */
-            delimiter?: "auto" | string;
-            /** @description Canonical column to the column of the file */
-            mapping?: {
-                [key: string]: string;
-            };
         };
         /** @description A row that was not stored, and why. */
         RejectedRow: {
@@ -1457,37 +1634,6 @@ export interface components {
             click_id?: string;
             /** @description Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i) */
             campaign_regex?: string;
-        };
-        ChannelRulesRequest: {
-            /** @description The first that matches counts */
-            rules: components["schemas"]["ChannelRule"][];
-        };
-        ExperimentRequest: {
-            data_source_id: string;
-            /** @description A channel that the source has rows of */
-            channel: string;
-            /**
-             * @description holdout kept people away from the channel, geo places
-             * @enum {string}
-             */
-            method: "holdout" | "geo";
-            /** @description UTC days, both ends inclusive, at most 731 of them. */
-            period: [
-                string,
-                string
-            ] | {
-                /** Format: date */
-                start: string;
-                /** Format: date */
-                end: string;
-            } | string;
-            /** @description Revenue that the channel added in the period, for the whole shop; major units, may be negative */
-            incremental_revenue: number;
-            /** @description Standard error of it, major units */
-            standard_error: number;
-            /** @description That of the source; another one is refused */
-            currency?: string;
-            notes?: string;
         };
         ExperimentAnswer: {
             id: string;
@@ -1662,9 +1808,6 @@ export interface components {
             created_at: string;
             trust: components["schemas"]["TrustEnvelope"];
         };
-        CapabilitiesRequest: {
-            capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
-        };
         CapabilitiesUpdate: {
             agent_id: string;
             capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
@@ -1688,23 +1831,6 @@ export interface components {
             activated_at: string | null;
             /** @description When its commissions end: 12 months after activation */
             expires_at: string | null;
-        };
-        KeyRequest: {
-            name?: string;
-            /** @description At most those of the calling key, which are the default */
-            scopes?: ("attribution:read" | "attribution:write" | "channels:read" | "journeys:read" | "campaigns:read" | "health:read" | "billing:read" | "referrals:read" | "referrals:write" | "audit:read")[];
-            /** @description Addresses or CIDR ranges; on the plan enterprise only */
-            allowed_ips?: string[];
-            /**
-             * Format: date-time
-             * @description When both keys end by themselves; in the future, and no later than the key or token that makes them
-             */
-            expires_at?: string;
-            /**
-             * @description Version that requests follow where they send no SVC-API-Version
-             * @enum {string}
-             */
-            api_version?: "2026-02-01" | "2025-11-01" | "2025-08-01";
         };
         NewApiKey: {
             id: string;
@@ -1746,13 +1872,6 @@ export interface components {
             ends_with: ("key" | "grant") | null;
             rotated_to: string | null;
             grace_ends_at: string | null;
-        };
-        KeyRotationRequest: {
-            /**
-             * @description How long the old key works on
-             * @default 24
-             */
-            grace_hours?: number;
         };
         KeyRotation: {
             id: string;
@@ -1815,12 +1934,6 @@ export interface components {
             /** @description SHA-256 of previous_hash, a line feed, and the canonical JSON (RFC 8785) of the entry without hash */
             hash: string;
         };
-        AuditVerifyRequest: {
-            /** @default 1 */
-            start_sequence?: number;
-            /** @description The last entry when left out, or when there are fewer */
-            end_sequence?: number;
-        };
         AuditChainVerification: {
             chain_intact: boolean;
             /** @description Entries found right, up to the first that is not */
@@ -1835,16 +1948,6 @@ export interface components {
             /** @description Last entry that a signed head vouches for; null where none was signed yet */
             signed_through: number | null;
             trust: components["schemas"]["TrustEnvelope"];
-        };
-        WorkspaceRequest: {
-            name: string;
-            /**
-             * @description The one that this deployment serves, which is also the default; never changes
-             * @enum {string}
-             */
-            region?: "eu" | "us" | "apac";
-            /** @default [] */
-            brand_ids?: string[];
         };
         WorkspaceAnswer: {
             workspace_id: string;
@@ -1886,12 +1989,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        WorkspaceMemberRequest: {
-            /** @description An agent of any account, agent_… or its UUID */
-            agent_id: string;
-            /** @enum {string} */
-            role: "owner" | "analyst" | "viewer" | "auditor";
-        };
         WorkspaceMembership: {
             workspace_id: string;
             agent_id: string;
@@ -1902,21 +1999,6 @@ export interface components {
             /** Format: date-time */
             added_at: string;
             trust: components["schemas"]["TrustEnvelope"];
-        };
-        WebhookRequest: {
-            /**
-             * Format: uri
-             * @description https address of a public host
-             */
-            url: string;
-            /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
-            /** @description Signs the messages */
-            secret?: string;
-            /** @description Up to 50 texts of your own, part of every message */
-            metadata?: {
-                [key: string]: string;
-            };
         };
         WebhookSecretAnswer: {
             /** Format: uuid */
@@ -2015,35 +2097,12 @@ export interface components {
             };
             trust: components["schemas"]["TrustEnvelope"];
         };
-        WebhookUpdate: {
-            /**
-             * Format: uri
-             * @description https address of a public host
-             */
-            url?: string;
-            /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-            events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
-            active?: boolean;
-            /** @description Up to 50 texts of your own, part of every message */
-            metadata?: {
-                [key: string]: string;
-            };
-            /** @description Signs the messages */
-            secret?: string;
-        };
         DeletedWebhook: {
             /** Format: uuid */
             id: string;
             /** @constant */
             deleted: true;
             trust: components["schemas"]["TrustEnvelope"];
-        };
-        WebhookTestRequest: {
-            /**
-             * @description The first type subscribed to when nothing is said
-             * @enum {string}
-             */
-            event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
         };
         WebhookTest: {
             delivered: boolean;
@@ -2124,6 +2183,540 @@ export interface components {
                 };
             };
             trust: components["schemas"]["TrustEnvelope"];
+        };
+        /**
+         * attribution.completed
+         * @description An analysis has finished; one that failed says so in status and failure.
+         */
+        AttributionCompletedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "attribution.completed";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                id: string;
+                /** @enum {string} */
+                status: "pending" | "processing" | "completed" | "failed";
+                /** @enum {string} */
+                model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+                data_source_id: string;
+                date_range: [
+                    string,
+                    string
+                ];
+                delta_r_cents: number | null;
+                platform_fee_cents: number | null;
+                confidence: number | null;
+                /** @description The five with the most attributed revenue */
+                top_channels: {
+                    channel: string;
+                    causal_lift: number | null;
+                    roi: number | null;
+                    spend: number;
+                    attributed_revenue: number;
+                    confidence: number | null;
+                }[];
+                hrei_score: number | null;
+                /** @description The agent that served the source */
+                agent_id: string | null;
+                /** @description Of the rows within reach and of what was asked: equal ones are repetitions */
+                input_digest: string | null;
+                /** @description Of a failed analysis */
+                failure?: {
+                    code: string;
+                    message: string;
+                };
+                /**
+                 * Format: uri
+                 * @description Where the whole result can be read
+                 */
+                url: string;
+            };
+        };
+        /**
+         * attribution.updated
+         * @description Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.
+         */
+        AttributionUpdatedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "attribution.updated";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                id: string;
+                /** @enum {string} */
+                status: "pending" | "processing" | "completed" | "failed";
+                /** @enum {string} */
+                model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+                data_source_id: string;
+                date_range: [
+                    string,
+                    string
+                ];
+                delta_r_cents: number | null;
+                platform_fee_cents: number | null;
+                confidence: number | null;
+                /** @description The five with the most attributed revenue */
+                top_channels: {
+                    channel: string;
+                    causal_lift: number | null;
+                    roi: number | null;
+                    spend: number;
+                    attributed_revenue: number;
+                    confidence: number | null;
+                }[];
+                hrei_score: number | null;
+                /** @description The agent that served the source */
+                agent_id: string | null;
+                /** @description Of the rows within reach and of what was asked: equal ones are repetitions */
+                input_digest: string | null;
+                /** @description Of a failed analysis */
+                failure?: {
+                    code: string;
+                    message: string;
+                };
+                /**
+                 * Format: uri
+                 * @description Where the whole result can be read
+                 */
+                url: string;
+                revision: number;
+                /** @description Minor units */
+                previous_delta_r_cents: number;
+                /** @constant */
+                reason: "late_data";
+            };
+        };
+        /**
+         * health.alert
+         * @description The health score of a source fell below 60, or by 15 points within 7 days. Nothing sends it yet.
+         */
+        HealthAlertEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "health.alert";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                score: number;
+                /** @enum {string} */
+                grade: "A" | "B" | "C" | "D" | "F";
+                previous_score: number | null;
+                threshold: number;
+                reason: string;
+            };
+        };
+        /**
+         * health.recovered
+         * @description The health score is at 65 or more after an alert. Nothing sends it yet.
+         */
+        HealthRecoveredEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "health.recovered";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                score: number;
+                /** @enum {string} */
+                grade: "A" | "B" | "C" | "D" | "F";
+                previous_score: number | null;
+                threshold: number;
+                reason: string;
+            };
+        };
+        /**
+         * forecast.ready
+         * @description A forecast has finished. Nothing sends it yet.
+         */
+        ForecastReadyEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "forecast.ready";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                id: string;
+                /** @enum {string} */
+                metric: "revenue" | "conversions" | "spend" | "delta_r";
+                horizon_days: number;
+                summary: {
+                    [key: string]: unknown;
+                };
+                /** Format: uri */
+                url: string;
+            };
+        };
+        /**
+         * journey.milestone
+         * @description The converting journeys of a source have passed 1,000, 10,000, 100,000 or 1,000,000. Nothing sends it yet.
+         */
+        JourneyMilestoneEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "journey.milestone";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                milestone: number;
+                converting_journeys: number;
+                /** Format: date-time */
+                reached_at: string;
+            };
+        };
+        /**
+         * campaign.anomaly
+         * @description A figure of a campaign is three robust standard deviations or more from its last 28 days. Nothing sends it yet.
+         */
+        CampaignAnomalyEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "campaign.anomaly";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                data_source_id: string;
+                campaign_id: string;
+                campaign_name: string | null;
+                metric: string;
+                observed: number;
+                expected: number;
+                z_score: number;
+                /** @enum {string} */
+                direction: "up" | "down";
+                /** Format: date */
+                date: string;
+            };
+        };
+        /**
+         * billing.invoice_created
+         * @description A month has closed with something to pay. Nothing sends it yet.
+         */
+        BillingInvoiceCreatedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "billing.invoice_created";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                invoice_id: string;
+                period: string;
+                /** @description Minor units */
+                total_billed_cents: number;
+                currency: string;
+                /** Format: date */
+                due_date: string;
+            };
+        };
+        /**
+         * billing.payment_received
+         * @description A payment was booked. Nothing sends it yet.
+         */
+        BillingPaymentReceivedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "billing.payment_received";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                invoice_id: string;
+                period: string;
+                /** @description Minor units */
+                total_billed_cents: number;
+                currency: string;
+                /** Format: date */
+                due_date: string;
+                /** Format: date-time */
+                paid_at: string;
+                method: string;
+            };
+        };
+        /**
+         * agent.tier_changed
+         * @description The number of active referrals has moved an agent to another tier.
+         */
+        AgentTierChangedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "agent.tier_changed";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                agent_id: string;
+                previous_tier: string;
+                tier: string;
+                active_referrals: number;
+                rate_limits: {
+                    requests_per_minute: number;
+                    daily_limit: number | null;
+                };
+            };
+        };
+        /**
+         * commission.earned
+         * @description An entry was added to the commission ledger. Nothing sends it yet.
+         */
+        CommissionEarnedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "commission.earned";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                commission: {
+                    id: string;
+                    /** @enum {string} */
+                    type: "l1_referral" | "l2_referral" | "brand_serving" | "clawback" | "adjustment";
+                    source_agent_id: string;
+                    /** @description Minor units */
+                    amount_cents: number;
+                    /** @description Minor units */
+                    delta_r_cents: number;
+                    ledger_hash: string;
+                    /** Format: date-time */
+                    created_at: string;
+                };
+            };
+        };
+        /**
+         * commission.paid
+         * @description Commissions were paid out. Nothing sends it yet.
+         */
+        CommissionPaidEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "commission.paid";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                payout_id: string;
+                /** @description Minor units */
+                amount_cents: number;
+                commission_ids: string[];
+                /** Format: date-time */
+                paid_at: string;
+            };
         };
     };
     responses: {
@@ -3037,9 +3630,382 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Unsubscribes: the webhook is switched off (disabled_reason `gone`), and nothing is sent to it. */
+        "webhook.gone": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Taken. Answer within 15 seconds, and work on the event afterwards. */
+        "webhook.taken": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Not taken, as are redirects and answers that come too late: sent again after 1 s, 5 s, 30 s, 2 min and 15 min, or later where Retry-After asks for it, at most 24 hours after the event. 20 events in a row that failed in every attempt switch the webhook off (disabled_reason `consecutive_failures`). */
+        "webhook.failed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
     };
-    parameters: never;
-    requestBodies: never;
+    parameters: {
+        /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+        Page: number;
+        /** @description Entries per page. */
+        PerPage: number;
+        /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+        "X-SVC-Signature": string;
+        /** @description Type of the event */
+        "X-SVC-Event": "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+        /** @description Id of the attempt, dlv_… */
+        "X-SVC-Delivery": string;
+        /** @description Number of the attempt at this event */
+        "X-SVC-Attempt": number;
+        /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+        "webhook-id": string;
+        /** @description When the attempt was made, seconds since 1970; refuse old ones */
+        "webhook-timestamp": number;
+        /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+        "webhook-signature": string;
+    };
+    requestBodies: {
+        AttributionRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                 *       "date_range": [
+                 *         "2026-01-01",
+                 *         "2026-01-31"
+                 *       ],
+                 *       "model": "causal"
+                 *     }
+                 */
+                "application/json": {
+                    data_source_id: string;
+                    /** @description UTC days, both ends inclusive, at most 731 of them. */
+                    date_range: [
+                        string,
+                        string
+                    ] | {
+                        /** Format: date */
+                        start: string;
+                        /** Format: date */
+                        end: string;
+                    } | string;
+                    /**
+                     * @default causal
+                     * @enum {string}
+                     */
+                    model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+                    /**
+                     * @default daily
+                     * @enum {string}
+                     */
+                    granularity?: "daily" | "weekly" | "monthly";
+                    /** @description Restricts to these channels */
+                    channels?: string[];
+                    /** @description Overrides those of the source */
+                    baseline_channels?: string[];
+                    /** @default 30 */
+                    lookback_window_days?: number;
+                    /** @default purchase */
+                    conversion_event?: string;
+                    /** @default 0.95 */
+                    confidence_level?: number;
+                    model_options?: {
+                        markov_order?: number;
+                    };
+                    /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
+                    workspace_id?: string;
+                    /** @description The serving agent; that of the source when absent. An account without an agent may name any */
+                    agent_id?: string;
+                    /**
+                     * @description Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more
+                     * @default false
+                     */
+                    auto_refresh?: boolean;
+                    /**
+                     * @default [
+                     *       "time_series",
+                     *       "model_breakdown",
+                     *       "comparison"
+                     *     ]
+                     */
+                    include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
+                };
+            };
+        };
+        ChannelRulesRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "rules": [
+                 *         {
+                 *           "match": {
+                 *             "source": "facebook",
+                 *             "medium": "cpc"
+                 *           },
+                 *           "channel": "meta_ads"
+                 *         },
+                 *         {
+                 *           "match": {
+                 *             "channel": "Google Ads",
+                 *             "campaign_regex": "(?i)brand"
+                 *           },
+                 *           "channel": "google_brand"
+                 *         },
+                 *         {
+                 *           "match": {
+                 *             "click_id": "gclid"
+                 *           },
+                 *           "channel": "google_ads"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The first that matches counts */
+                    rules: components["schemas"]["ChannelRule"][];
+                };
+            };
+        };
+        ExperimentRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                 *       "channel": "meta_ads",
+                 *       "method": "geo",
+                 *       "period": [
+                 *         "2026-01-01",
+                 *         "2026-01-28"
+                 *       ],
+                 *       "incremental_revenue": 31250.5,
+                 *       "standard_error": 4800,
+                 *       "notes": "Four regions dark, sixteen as before"
+                 *     }
+                 */
+                "application/json": {
+                    data_source_id: string;
+                    /** @description A channel that the source has rows of */
+                    channel: string;
+                    /**
+                     * @description holdout kept people away from the channel, geo places
+                     * @enum {string}
+                     */
+                    method: "holdout" | "geo";
+                    /** @description UTC days, both ends inclusive, at most 731 of them. */
+                    period: [
+                        string,
+                        string
+                    ] | {
+                        /** Format: date */
+                        start: string;
+                        /** Format: date */
+                        end: string;
+                    } | string;
+                    /** @description Revenue that the channel added in the period, for the whole shop; major units, may be negative */
+                    incremental_revenue: number;
+                    /** @description Standard error of it, major units */
+                    standard_error: number;
+                    /** @description That of the source; another one is refused */
+                    currency?: string;
+                    notes?: string;
+                };
+            };
+        };
+        CapabilitiesRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "capabilities": [
+                 *         "attribution",
+                 *         "journey"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
+                };
+            };
+        };
+        KeyRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "ci",
+                 *       "scopes": [
+                 *         "attribution:read",
+                 *         "attribution:write"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    /** @description At most those of the calling key, which are the default */
+                    scopes?: ("attribution:read" | "attribution:write" | "channels:read" | "journeys:read" | "campaigns:read" | "health:read" | "billing:read" | "referrals:read" | "referrals:write" | "audit:read")[];
+                    /** @description Addresses or CIDR ranges; on the plan enterprise only */
+                    allowed_ips?: string[];
+                    /**
+                     * Format: date-time
+                     * @description When both keys end by themselves; in the future, and no later than the key or token that makes them
+                     */
+                    expires_at?: string;
+                    /**
+                     * @description Version that requests follow where they send no SVC-API-Version
+                     * @enum {string}
+                     */
+                    api_version?: "2026-02-01" | "2025-11-01" | "2025-08-01";
+                };
+            };
+        };
+        KeyRotationRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "grace_hours": 24
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description How long the old key works on
+                     * @default 24
+                     */
+                    grace_hours?: number;
+                };
+            };
+        };
+        AuditVerifyRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "start_sequence": 1,
+                 *       "end_sequence": 120
+                 *     }
+                 */
+                "application/json": {
+                    /** @default 1 */
+                    start_sequence?: number;
+                    /** @description The last entry when left out, or when there are fewer */
+                    end_sequence?: number;
+                };
+            };
+        };
+        WorkspaceRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring collection",
+                 *       "brand_ids": [
+                 *         "brand_spring"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description The one that this deployment serves, which is also the default; never changes
+                     * @enum {string}
+                     */
+                    region?: "eu" | "us" | "apac";
+                    /** @default [] */
+                    brand_ids?: string[];
+                };
+            };
+        };
+        WorkspaceMemberRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_id": "agent_01JQ2qW8nTc5YhKzFdMpRs",
+                 *       "role": "analyst"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description An agent of any account, agent_… or its UUID */
+                    agent_id: string;
+                    /** @enum {string} */
+                    role: "owner" | "analyst" | "viewer" | "auditor";
+                };
+            };
+        };
+        WebhookRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.spring.example/liftgraph",
+                 *       "events": [
+                 *         "*"
+                 *       ],
+                 *       "metadata": {
+                 *         "shop": "spring"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description https address of a public host
+                     */
+                    url: string;
+                    /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
+                    events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+                    /** @description Signs the messages */
+                    secret?: string;
+                    /** @description Up to 50 texts of your own, part of every message */
+                    metadata?: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        WebhookUpdate: {
+            content: {
+                /**
+                 * @example {
+                 *       "active": false
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description https address of a public host
+                     */
+                    url?: string;
+                    /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
+                    events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+                    active?: boolean;
+                    /** @description Up to 50 texts of your own, part of every message */
+                    metadata?: {
+                        [key: string]: string;
+                    };
+                    /** @description Signs the messages */
+                    secret?: string;
+                };
+            };
+        };
+        WebhookTestRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_type": "attribution.completed"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The first type subscribed to when nothing is said
+                     * @enum {string}
+                     */
+                    event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+                };
+            };
+        };
+    };
     headers: {
         /** @description Id of the request, as in errors and logs */
         "X-Request-Id": string;
@@ -3071,6 +4037,8 @@ export interface components {
         "Retry-After": string;
         /** @description How to be let in (RFC 6750, RFC 9728) */
         "WWW-Authenticate": string;
+        /** @description rel="first", "prev", "next" and "last": the pages of the list (RFC 8288); also rel="deprecation", see Link */
+        PageLinks: string;
     };
     pathItems: never;
 }
@@ -3080,12 +4048,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
-                /**
-                 * @description Entries per page.
-                 * @example 1
-                 */
-                per_page?: number;
+                page?: components["parameters"]["Page"];
+                /** @description Entries per page. */
+                per_page?: components["parameters"]["PerPage"];
                 /** @example completed */
                 status?: "pending" | "processing" | "completed" | "failed";
                 model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
@@ -3116,8 +4081,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -3301,10 +4265,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         data: components["schemas"]["AttributionResult"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -3339,21 +4301,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
-                 *       "date_range": [
-                 *         "2026-01-01",
-                 *         "2026-01-31"
-                 *       ],
-                 *       "model": "causal"
-                 *     }
-                 */
-                "application/json": components["schemas"]["AttributionRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["AttributionRequest"];
         responses: {
             /** @description The analysis, finished or not */
             200: {
@@ -3602,21 +4550,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
-                 *       "date_range": [
-                 *         "2026-01-01",
-                 *         "2026-01-31"
-                 *       ],
-                 *       "model": "causal"
-                 *     }
-                 */
-                "application/json": components["schemas"]["AttributionRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["AttributionRequest"];
         responses: {
             /** @description The analysis, finished or not */
             200: {
@@ -4629,7 +5563,22 @@ export interface operations {
                 "application/json": {
                     /** @constant */
                     type: "csv_upload";
-                    credentials: components["schemas"]["CsvCredentials"];
+                    credentials: {
+                        filename?: string;
+                        /** @description The file itself; left out, rows come by POST /data-sources/{id}/records */
+                        content?: string;
+                        /**
+                         * @default utf-8
+                         * @enum {string}
+                         */
+                        encoding?: "utf-8" | "base64";
+                        /** @default auto */
+                        delimiter?: "auto" | string;
+                        /** @description Canonical column to the column of the file */
+                        mapping?: {
+                            [key: string]: string;
+                        };
+                    };
                     /**
                      * @default daily
                      * @enum {string}
@@ -4828,9 +5777,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -4852,8 +5801,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4949,10 +5897,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         sources: components["schemas"]["DataSource"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -5326,9 +6272,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -5356,8 +6302,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5438,10 +6383,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         rejects: components["schemas"]["StoredReject"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -5818,37 +6761,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "rules": [
-                 *         {
-                 *           "match": {
-                 *             "source": "facebook",
-                 *             "medium": "cpc"
-                 *           },
-                 *           "channel": "meta_ads"
-                 *         },
-                 *         {
-                 *           "match": {
-                 *             "channel": "Google Ads",
-                 *             "campaign_regex": "(?i)brand"
-                 *           },
-                 *           "channel": "google_brand"
-                 *         },
-                 *         {
-                 *           "match": {
-                 *             "click_id": "gclid"
-                 *           },
-                 *           "channel": "google_ads"
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["ChannelRulesRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["ChannelRulesRequest"];
         responses: {
             /** @description The rules */
             200: {
@@ -5970,9 +6883,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
                 data_source_id?: string;
                 /** @example meta_ads */
                 channel?: string;
@@ -5997,8 +6910,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6088,10 +7000,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         experiments: components["schemas"]["Experiment"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -6120,25 +7030,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
-                 *       "channel": "meta_ads",
-                 *       "method": "geo",
-                 *       "period": [
-                 *         "2026-01-01",
-                 *         "2026-01-28"
-                 *       ],
-                 *       "incremental_revenue": 31250.5,
-                 *       "standard_error": 4800,
-                 *       "notes": "Four regions dark, sixteen as before"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ExperimentRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["ExperimentRequest"];
         responses: {
             /** @description The experiment */
             201: {
@@ -7098,19 +7990,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "capabilities": [
-                 *         "attribution",
-                 *         "journey"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["CapabilitiesRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["CapabilitiesRequest"];
         responses: {
             /** @description The capabilities as they are now */
             200: {
@@ -7215,9 +8095,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
                 /** @example active */
                 status?: "pending" | "active" | "churned";
                 /** @description 1: registered with your code; 2: with the code of such an agent. */
@@ -7243,8 +8123,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7332,14 +8211,12 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         referrals: components["schemas"]["Referral"][];
                         /** @description Of both depths, whatever the filter, as the next two */
                         total_active: number;
                         total_pending: number;
                         total_churned: number;
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -7358,9 +8235,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
                 status?: "pending" | "active" | "churned";
                 /**
                  * @description 1: registered with your code; 2: with the code of such an agent.
@@ -7394,8 +8271,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7483,14 +8359,12 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         referrals: components["schemas"]["Referral"][];
                         /** @description Of both depths, whatever the filter, as the next two */
                         total_active: number;
                         total_pending: number;
                         total_churned: number;
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -7509,9 +8383,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -7533,8 +8407,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7629,10 +8502,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         keys: components["schemas"]["ApiKey"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -7661,20 +8532,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "ci",
-                 *       "scopes": [
-                 *         "attribution:read",
-                 *         "attribution:write"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["KeyRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["KeyRequest"];
         responses: {
             /** @description The pair */
             201: {
@@ -7945,16 +8803,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "grace_hours": 24
-                 *     }
-                 */
-                "application/json": components["schemas"]["KeyRotationRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["KeyRotationRequest"];
         responses: {
             /** @description The new key */
             200: {
@@ -8078,16 +8927,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "grace_hours": 24
-                 *     }
-                 */
-                "application/json": components["schemas"]["KeyRotationRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["KeyRotationRequest"];
         responses: {
             /** @description The new key */
             200: {
@@ -8655,7 +9495,7 @@ export interface operations {
                  */
                 limit?: number;
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description The same as limit, as other lists have it */
                 per_page?: number;
             };
@@ -8679,8 +9519,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8786,12 +9625,10 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         events: components["schemas"]["AuditEvent"][];
                         chain_verified: boolean;
                         total_count: number;
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -8820,17 +9657,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "start_sequence": 1,
-                 *       "end_sequence": 120
-                 *     }
-                 */
-                "application/json": components["schemas"]["AuditVerifyRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["AuditVerifyRequest"];
         responses: {
             /** @description What came of it */
             200: {
@@ -8994,9 +9821,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -9018,8 +9845,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9111,10 +9937,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         workspaces: components["schemas"]["Workspace"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -9143,19 +9967,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Spring collection",
-                 *       "brand_ids": [
-                 *         "brand_spring"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["WorkspaceRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["WorkspaceRequest"];
         responses: {
             /** @description The workspace */
             201: {
@@ -9287,17 +10099,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "agent_id": "agent_01JQ2qW8nTc5YhKzFdMpRs",
-                 *       "role": "analyst"
-                 *     }
-                 */
-                "application/json": components["schemas"]["WorkspaceMemberRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["WorkspaceMemberRequest"];
         responses: {
             /** @description The agent was a member already; the membership as it is now */
             200: {
@@ -9489,9 +10291,9 @@ export interface operations {
                 /** @description `all` shows those that are off, too */
                 active?: "true" | "all";
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -9513,8 +10315,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9611,10 +10412,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         webhooks: components["schemas"]["Webhook"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -9643,22 +10442,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "url": "https://hooks.spring.example/liftgraph",
-                 *       "events": [
-                 *         "*"
-                 *       ],
-                 *       "metadata": {
-                 *         "shop": "spring"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookRequest"];
-            };
-        };
+        requestBody: components["requestBodies"]["WebhookRequest"];
         responses: {
             /** @description The webhook and its secret */
             201: {
@@ -10090,16 +10874,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "active": false
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookUpdate"];
-            };
-        };
+        requestBody: components["requestBodies"]["WebhookUpdate"];
         responses: {
             /** @description The webhook as it is now, with the secret where one was set */
             200: {
@@ -10236,16 +11011,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "event_type": "attribution.completed"
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookTestRequest"];
-            };
-        };
+        requestBody?: components["requestBodies"]["WebhookTestRequest"];
         responses: {
             /** @description What came of it */
             200: {
@@ -10376,7 +11142,7 @@ export interface operations {
                 status?: "pending" | "success" | "failed";
                 event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid";
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description The same as limit, as other lists have it */
                 per_page?: number;
             };
@@ -10406,8 +11172,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10502,10 +11267,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         deliveries: components["schemas"]["WebhookDelivery"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -10663,9 +11426,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
-                page?: number;
+                page?: components["parameters"]["Page"];
                 /** @description Entries per page. */
-                per_page?: number;
+                per_page?: components["parameters"]["PerPage"];
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -10687,8 +11450,7 @@ export interface operations {
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    Link: components["headers"]["PageLinks"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10783,10 +11545,8 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
+                    "application/json": components["schemas"]["ListEnvelope"] & {
                         plans: components["schemas"]["Plan"][];
-                        meta: components["schemas"]["Meta"];
-                        trust: components["schemas"]["TrustEnvelope"];
                     };
                 };
             };
@@ -10919,6 +11679,678 @@ export interface operations {
             422: components["responses"]["anyone.422.validation_error"];
             500: components["responses"]["anyone.500.internal_error"];
             503: components["responses"]["anyone.503.service_unavailable"];
+        };
+    };
+    onAttributionCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "attribution.completed",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "id": "attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "status": "completed",
+                 *         "model": "causal",
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "date_range": [
+                 *           "2026-01-01",
+                 *           "2026-01-31"
+                 *         ],
+                 *         "delta_r_cents": 1872970,
+                 *         "platform_fee_cents": 93649,
+                 *         "confidence": 0.88,
+                 *         "top_channels": [
+                 *           {
+                 *             "channel": "meta_ads",
+                 *             "causal_lift": 0.3717,
+                 *             "roi": 2.41,
+                 *             "spend": 12000,
+                 *             "attributed_revenue": 40920.11,
+                 *             "confidence": 0.91
+                 *           }
+                 *         ],
+                 *         "hrei_score": 0.07,
+                 *         "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *         "input_digest": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                 *         "url": "https://api.example/v1/attribution/attr_0351EFUQxpVTZ7WdNYMSuY"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AttributionCompletedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onAttributionUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "attribution.updated",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "id": "attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "status": "completed",
+                 *         "model": "causal",
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "date_range": [
+                 *           "2026-01-01",
+                 *           "2026-01-31"
+                 *         ],
+                 *         "delta_r_cents": 1872970,
+                 *         "platform_fee_cents": 93649,
+                 *         "confidence": 0.88,
+                 *         "top_channels": [
+                 *           {
+                 *             "channel": "meta_ads",
+                 *             "causal_lift": 0.3717,
+                 *             "roi": 2.41,
+                 *             "spend": 12000,
+                 *             "attributed_revenue": 40920.11,
+                 *             "confidence": 0.91
+                 *           }
+                 *         ],
+                 *         "hrei_score": 0.07,
+                 *         "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *         "input_digest": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                 *         "url": "https://api.example/v1/attribution/attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "revision": 2,
+                 *         "previous_delta_r_cents": 1801220,
+                 *         "reason": "late_data"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AttributionUpdatedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onHealthAlert: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "health.alert",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "score": 54,
+                 *         "grade": "F",
+                 *         "previous_score": 71,
+                 *         "threshold": 60,
+                 *         "reason": "The score fell below 60."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["HealthAlertEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onHealthRecovered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "health.recovered",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "score": 68,
+                 *         "grade": "D",
+                 *         "previous_score": 54,
+                 *         "threshold": 65,
+                 *         "reason": "The score is back at 65 or more."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["HealthRecoveredEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onForecastReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "forecast.ready",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "id": "fcst_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "metric": "revenue",
+                 *         "horizon_days": 30,
+                 *         "summary": {
+                 *           "total": 148200.5
+                 *         },
+                 *         "url": "https://api.example/v1/forecast/fcst_0351EFUQxpVTZ7WdNYMSuY"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ForecastReadyEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onJourneyMilestone: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "journey.milestone",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "milestone": 1000,
+                 *         "converting_journeys": 1004,
+                 *         "reached_at": "2026-01-31T17:58:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["JourneyMilestoneEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onCampaignAnomaly: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "campaign.anomaly",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "data_source_id": "ds_0351EFTBArmmpvm2tVZ2Qh",
+                 *         "campaign_id": "spring",
+                 *         "campaign_name": "spring",
+                 *         "metric": "spend",
+                 *         "observed": 940,
+                 *         "expected": 410,
+                 *         "z_score": 4.2,
+                 *         "direction": "up",
+                 *         "date": "2026-01-30"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CampaignAnomalyEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onBillingInvoiceCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "billing.invoice_created",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "invoice_id": "inv_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "period": "2026-01",
+                 *         "total_billed_cents": 93649,
+                 *         "currency": "USD",
+                 *         "due_date": "2026-02-15"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillingInvoiceCreatedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onBillingPaymentReceived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "billing.payment_received",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "invoice_id": "inv_0351EFUQxpVTZ7WdNYMSuY",
+                 *         "period": "2026-01",
+                 *         "total_billed_cents": 93649,
+                 *         "currency": "USD",
+                 *         "due_date": "2026-02-15",
+                 *         "paid_at": "2026-02-03T10:12:00.000Z",
+                 *         "method": "invoice"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillingPaymentReceivedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onAgentTierChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "agent.tier_changed",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *         "previous_tier": "discovery",
+                 *         "tier": "partner",
+                 *         "active_referrals": 5,
+                 *         "rate_limits": {
+                 *           "requests_per_minute": 120,
+                 *           "daily_limit": 50000
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentTierChangedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onCommissionEarned: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "commission.earned",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "commission": {
+                 *           "id": "com_0351EFUQxpVTZ7WdNYMSuY",
+                 *           "type": "l1_referral",
+                 *           "source_agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *           "amount_cents": 9365,
+                 *           "delta_r_cents": 1872970,
+                 *           "ledger_hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                 *           "created_at": "2026-01-31T17:58:00.000Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommissionEarnedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onCommissionPaid: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "commission.paid",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "payout_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *         "amount_cents": 9365,
+                 *         "commission_ids": [
+                 *           "com_0351EFUQxpVTZ7WdNYMSuY"
+                 *         ],
+                 *         "paid_at": "2026-02-01T02:00:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommissionPaidEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
         };
     };
 }

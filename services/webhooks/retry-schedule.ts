@@ -1,5 +1,5 @@
 /** The waits after attempts 1 to 5 (contract §6): the first send and five more. */
-const RETRY_WAITS_MS = [1_000, 5_000, 30_000, 120_000, 900_000] as const;
+export const RETRY_WAITS_MS = [1_000, 5_000, 30_000, 120_000, 900_000] as const;
 /** Nothing is tried again later than this after the event (contract §6). */
 const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 

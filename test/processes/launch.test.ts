@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -165,6 +165,19 @@ describe('launch', () => {
       'install --no-save --no-fund --no-audit --loglevel=error\n',
     );
     expect(code).toBe(1);
+
+    // Without any tool of development around, a start asks for none.
+    unlinkSync(join(project, 'node_modules'));
+    mkdirSync(join(project, 'node_modules'));
+    symlinkSync(join(repository, 'node_modules/node'), join(project, 'node_modules/node'));
+    for (const command of ['start', 'check'])
+      await exitOf(
+        run(process.execPath, ['processes/launch.mjs', command], { env: { ...process.env, npm_execpath: npm } }),
+      );
+    expect(readFileSync(join(project, 'npm.txt'), 'utf8').trim().split('\n').slice(1)).toEqual([
+      'install --no-save --no-fund --no-audit --loglevel=error --omit=dev',
+      'install --no-save --no-fund --no-audit --loglevel=error',
+    ]);
   });
 });
 

@@ -18,11 +18,12 @@ interface OperationObject {
     readonly schema: JsonObject;
     readonly example?: unknown;
   }[];
-  readonly requestBody?: {
-    readonly content: Record<string, { readonly schema: JsonObject; readonly example?: unknown }>;
-  };
+  readonly requestBody?: BodyObject | { readonly $ref: string };
   readonly responses: Record<string, ResponseObject | { readonly $ref: string }>;
   readonly security?: unknown[];
+}
+interface BodyObject {
+  readonly content: Record<string, { readonly schema: JsonObject; readonly example?: unknown }>;
 }
 interface ResponseObject {
   readonly description: string;
@@ -35,6 +36,8 @@ const openApi = JSON.parse(JSON.stringify(buildOpenApi('https://api.example/v1')
   paths: Record<string, Record<string, OperationObject>>;
   components: {
     schemas: Record<string, JsonObject>;
+    parameters: Record<string, JsonObject>;
+    requestBodies: Record<string, BodyObject>;
     responses: Record<string, ResponseObject>;
     headers: Record<string, JsonObject>;
   };
@@ -49,6 +52,13 @@ function responseOf({ responses }: OperationObject, status: number | string): Re
   return response !== undefined && '$ref' in response
     ? openApi.components.responses[response.$ref.slice('#/components/responses/'.length)]
     : response;
+}
+
+/** The body that an operation takes, wherever it stands. */
+function bodyOf({ requestBody }: OperationObject): BodyObject | undefined {
+  return requestBody !== undefined && '$ref' in requestBody
+    ? openApi.components.requestBodies[requestBody.$ref.slice('#/components/requestBodies/'.length)]
+    : requestBody;
 }
 
 /** Validates by the published JSON Schema, not by the schema it was made from. */
@@ -81,7 +91,7 @@ test('operation ids are unique', () => {
 
 test('every reference leads somewhere, and every component is used', () => {
   const text = JSON.stringify(openApi);
-  for (const kind of ['schemas', 'responses', 'headers'] as const) {
+  for (const kind of ['schemas', 'parameters', 'requestBodies', 'responses', 'headers'] as const) {
     const references = new Set(
       [...text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'))].map(([, name]) => name!),
     );
@@ -90,9 +100,55 @@ test('every reference leads somewhere, and every component is used', () => {
     for (const name of references) expect(name).toMatch(/^[\w.-]+$/);
   }
   const references = Object.keys(openApi.components.schemas);
-  for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error', 'Problem'])
+  for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error'])
     expect(references).toContain(name);
   expect(text).not.toContain('#/$defs/');
+});
+
+test('members with defaults stand in request bodies, and in no schema that answers share', () => {
+  const withDefaults = Object.entries(openApi.components.schemas).filter(([, { properties }]) =>
+    Object.values((properties ?? {}) as Record<string, JsonObject>).some((member) => 'default' in member),
+  );
+  expect(withDefaults.map(([name]) => name)).toEqual([]);
+  expect(openApi.components.requestBodies).toMatchObject({
+    AttributionRequest: {
+      content: { 'application/json': { schema: { properties: { lookback_window_days: { default: 30 } } } } },
+    },
+  });
+});
+
+test('pages of lists are described once: their envelope, their parameters, their links', () => {
+  const pages = entries.filter(([, operation]) => operation.parameters.some(({ name }) => name === undefined));
+  expect(pages.length).toBeGreaterThan(10);
+  for (const [, operation] of pages) {
+    const { headers, content } = responseOf(operation, 200)!;
+    expect(headers?.['Link']).toEqual({ $ref: '#/components/headers/PageLinks' });
+    expect(content?.['application/json']?.schema['allOf']).toContainEqual({
+      $ref: '#/components/schemas/ListEnvelope',
+    });
+    expect(operation.parameters).toContainEqual({ $ref: '#/components/parameters/Page' });
+  }
+  expect(JSON.stringify(openApi.paths)).not.toContain('#/components/schemas/Meta');
+});
+
+test('what only those get who ask for it is no content of a response, but stands beside', () => {
+  for (const [name, operation] of entries)
+    for (const status of Object.keys(operation.responses)) {
+      const { content = {} } = responseOf(operation, status)!;
+      if ('application/json' in content) expect([name, content]).not.toHaveProperty(['1', 'text/event-stream']);
+      expect([name, content]).not.toHaveProperty(['1', 'application/problem+json']);
+    }
+  expect(openApi).toHaveProperty([
+    'x-content-on-request',
+    'application/problem+json',
+    'schema',
+    'properties',
+    'detail',
+  ]);
+  expect(openApi.paths['/attribution']!['post']!.responses['200']).toHaveProperty([
+    'x-content-on-request',
+    'text/event-stream',
+  ]);
 });
 
 describe.each(entries)('%s', (name, operation) => {
@@ -132,14 +188,14 @@ describe.each(entries)('%s', (name, operation) => {
 
   test('has examples that fit the published schemas', () => {
     const media = [
-      ...Object.values(operation.requestBody?.content ?? {}),
+      ...Object.values(bodyOf(operation)?.content ?? {}),
       ...Object.keys(operation.responses).flatMap((status) =>
         Object.values(responseOf(operation, status)?.content ?? {}),
       ),
     ];
     for (const { schema, example } of media)
       if (example !== undefined) expect(validator(schema).safeParse(example)).toMatchObject({ success: true });
-    const json = operation.requestBody?.content['application/json'];
+    const json = bodyOf(operation)?.content['application/json'];
     expect(json !== undefined).toBe(row.bodySchema !== undefined);
     if (json !== undefined) expect(json.example).toBeDefined();
     if (row.success.schema !== null)

@@ -17,16 +17,28 @@ interface Parameter {
   readonly schema: JsonSchema;
 }
 
+interface Reference {
+  readonly $ref: string;
+}
+
+interface RequestBody {
+  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
 interface OperationObject {
-  readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly requestBody?: RequestBody | Reference;
   readonly responses: Readonly<Record<string, unknown>>;
   readonly security?: readonly unknown[];
 }
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly requestBodies: Readonly<Record<string, RequestBody>>;
+  };
 }
 
 const openApi = JSON.parse(readFileSync(new URL('../../../schema/openapi.json', import.meta.url), 'utf8')) as OpenApi;
@@ -106,9 +118,17 @@ const strays: fc.Arbitrary<FuzzRequest> = fc
     ['GET', 'HEAD', 'TRACE', 'OPTIONS'].includes(request.method) ? { ...request, body: null } : request,
   );
 
+/** What stands there, or what the reference there leads to. */
+function standing<Thing extends object>(given: Thing | Reference, known: Readonly<Record<string, Thing>>): Thing {
+  return '$ref' in given ? known[given.$ref.slice(given.$ref.lastIndexOf('/') + 1)]! : given;
+}
+
 function requestOf(path: string, method: string, operation: OperationObject, world: World): fc.Arbitrary<FuzzRequest> {
-  const { schemas } = openApi.components;
-  const query = operation.parameters.filter((parameter) => parameter.in === 'query');
+  const { schemas, ...shared } = openApi.components;
+  const { requestBody } = operation;
+  const query = operation.parameters
+    .map((each) => standing(each, shared.parameters))
+    .filter((parameter) => parameter.in === 'query');
   const collection = path.split('/')[1]!;
   const known = world.ids[collection] ?? [];
   // What exists is read, not deleted, or soon nothing would; keys that are rotated end.
@@ -127,7 +147,7 @@ function requestOf(path: string, method: string, operation: OperationObject, wor
     Object.fromEntries(query.map(({ name, schema }) => [name, reusing(valuesOf(schema, schemas), name, world)])),
     { requiredKeys: [] },
   );
-  const content = Object.entries(operation.requestBody?.content ?? {});
+  const content = Object.entries(requestBody === undefined ? {} : standing(requestBody, shared.requestBodies).content);
   const body =
     content.length === 0
       ? fc.option(fc.constant({ type: 'application/json', bytes: Buffer.from('{}') }), { freq: 20 })
