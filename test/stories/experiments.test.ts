@@ -120,8 +120,8 @@ describe('experiments', () => {
     await owner.connect();
     try {
       await owner.query(
-        `insert into attribution.experiments (id, account_id, data_source_id, environment, channel, method, period_start,
-           period_end, incremental_revenue, standard_error, currency, created_at)
+        `insert into attribution.experiments (id, account_id, data_source_id, environment, channel, method,
+           period_start, period_end, incremental_revenue, standard_error, currency, created_at)
          select gen_random_uuid(), account_id, data_source_id, environment, channel, method, period_start - n,
            period_end - n, incremental_revenue, standard_error, currency, created_at
          from attribution.experiments, generate_series(1, 499) n where id = $1`,

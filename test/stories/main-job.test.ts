@@ -202,42 +202,6 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
     expect(sseEvents(await stream.text()).at(-1)?.event).toBe('result');
   });
 
-  test('an upload of which every row is rejected has failed, and says why', async () => {
-    const id = await connect(caller, { content: 'user_id,timestamp,channel\na,2026-01-01T10:00:00Z,email\n' });
-    const before = (await caller.get(`/data-sources/${id}/status`)).body;
-    const { status, body } = await caller.send(
-      'POST',
-      `/data-sources/${id}/records`,
-      'user_id,timestamp,channel\nb,not a time,email\nc,soon,email\n',
-      { 'content-type': 'text/csv' },
-    );
-    const failure = {
-      code: 'all_rows_rejected',
-      message: expect.stringMatching(
-        /^None of the 2 rows could be taken.*line 2, timestamp: "not a time" is not a date/,
-      ),
-    };
-    expect([status, body]).toMatchObject([202, { status: 'failed', failure, accepted: 0, rejected: 2 }]);
-    const after = (await caller.get(`/data-sources/${id}/status`)).body;
-    expect(after).toMatchObject({
-      status: 'connected',
-      last_sync: before['last_sync'],
-      records: { touchpoints: 1, rejected: 2 },
-      recent_syncs: [
-        { status: 'failed', error: failure },
-        { status: 'completed', error: null },
-      ],
-    });
-    expect((await caller.get(`/data-sources/${id}/rejects`)).body['meta']).toMatchObject({ total: 2 });
-    const { data } = await caller.graphql(
-      `mutation { addRecords(input: { dataSourceId: "${id}", records: [{ user_id: "d", timestamp: "never", ` +
-        'channel: "email" }] }) { ingest { status failure { code } accepted } } }',
-    );
-    expect(data).toEqual({
-      addRecords: { ingest: { status: 'FAILED', failure: { code: 'all_rows_rejected' }, accepted: 0 } },
-    });
-  });
-
   test('a stream of rows is stored with its rejects, and sending it again changes nothing', async () => {
     const rows = [
       'user_id,timestamp,channel,campaign',

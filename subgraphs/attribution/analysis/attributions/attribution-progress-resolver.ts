@@ -44,6 +44,7 @@ export function attributionProgressResolver(
 
     @FieldResolver()
     async result(@Root() { kind, id }: OfAnalysis, @Ctx() context: RequestContext): Promise<AttributionRecord | null> {
+      assertAction(context.principal, 'attribution:read');
       return kind === 'RESULT' ? attributions.attribution(context, id) : null;
     }
   }

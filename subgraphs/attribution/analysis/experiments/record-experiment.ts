@@ -31,9 +31,9 @@ export const experimentEffect = z.object({ experimentId: uuid });
 /**
  * Records the result of an experiment. Later `causal` analyses of ranges that share days with its period are calibrated
  * by it.
- * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`, and
- *   `too_many_experiments`, and the codes of a bad period), `resource_not_found` (source), `conflict` / `already_recorded` for a second result of
- *   one channel, method and period: it would count twice.
+ * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`,
+ *   `too_many_experiments`, and the codes of a bad period), `resource_not_found` (source), `conflict` /
+ *   `already_recorded` for a second result of one channel, method and period: it would count twice.
  */
 export async function recordExperiment(
   services: ExperimentServices,

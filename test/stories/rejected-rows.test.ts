@@ -1,0 +1,47 @@
+import { Caller, openHouse, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse('one process', { withWorker: false, clock });
+});
+afterAll(() => house?.stop());
+
+test('an upload of which every row is rejected has failed, and says why', async () => {
+  const caller = await Caller.register(house.root);
+  const connected = await caller.post('/data-sources/connect', {
+    type: 'csv_upload',
+    credentials: { content: 'user_id,timestamp,channel\na,2026-01-01T10:00:00Z,email\n' },
+  });
+  const id = String(connected.body['data_source_id']);
+  const before = (await caller.get(`/data-sources/${id}/status`)).body;
+  const { status, body } = await caller.send(
+    'POST',
+    `/data-sources/${id}/records`,
+    'user_id,timestamp,channel\nb,not a time,email\nc,soon,email\n',
+    { 'content-type': 'text/csv' },
+  );
+  const failure = {
+    code: 'all_rows_rejected',
+    message: expect.stringMatching(/^None of the 2 rows could be taken.*line 2, timestamp: "not a time" is not a date/),
+  };
+  expect([status, body]).toMatchObject([202, { status: 'failed', failure, accepted: 0, rejected: 2 }]);
+  const after = (await caller.get(`/data-sources/${id}/status`)).body;
+  expect(after).toMatchObject({
+    status: 'connected',
+    last_sync: before['last_sync'],
+    records: { touchpoints: 1, rejected: 2 },
+    recent_syncs: [
+      { status: 'failed', error: failure },
+      { status: 'completed', error: null },
+    ],
+  });
+  expect((await caller.get(`/data-sources/${id}/rejects`)).body['meta']).toMatchObject({ total: 2 });
+  const { data } = await caller.graphql(
+    `mutation { addRecords(input: { dataSourceId: "${id}", records: [{ user_id: "d", timestamp: "never", ` +
+      'channel: "email" }] }) { ingest { status failure { code } accepted } } }',
+  );
+  expect(data).toEqual({
+    addRecords: { ingest: { status: 'FAILED', failure: { code: 'all_rows_rejected' }, accepted: 0 } },
+  });
+});
