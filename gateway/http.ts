@@ -5,6 +5,7 @@ import type { ApolloServer } from '@apollo/server';
 import { koaMiddleware } from '@as-integrations/koa';
 import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
+import { addressBlock } from '../services/identity/admission/address-block.ts';
 import { challengeOf } from '../services/identity/admission/challenge.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { trustHeaders } from '../schema/trust-headers.ts';
@@ -94,17 +95,33 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
       if (request.trust === null) for (const name of Object.keys(trustHeaders(undefined))) ctx.remove(name);
       else ctx.set(trustHeaders(request.trust));
       if (request.failure !== undefined) {
-        refuse(ctx, request.failure, requestId);
+        await refuse(ctx, request.failure, requestId);
         request.refused = ctx.status === 400;
       }
       // GraphQL over HTTP §6.4.1: a client that takes plain JSON only cannot tell our 4xx from a proxy's.
       if (request.refused && ctx.response.type === JSON_TYPE) ctx.status = 200;
     } catch (error) {
-      refuse(ctx, error, requestId);
+      await refuse(ctx, error, requestId);
     }
   };
 
-  function refuse(ctx: Context, error: unknown, requestId: string): void {
+  /** What is refused before anybody knows who is calling is counted by its address, as over REST. */
+  async function strangersWindows(ctx: Context, requestId: string): Promise<Record<string, string>> {
+    const origin = options.originOf(ctx.req);
+    try {
+      const windows = await options.admission.countStranger('anonymous', addressBlock(origin.clientAddress), {
+        requestId,
+        origin,
+      });
+      return rateLimitHeaders(windows);
+    } catch (error) {
+      if (error instanceof RateLimitError) return rateLimitHeaders(error.windows);
+      if (error instanceof ProblemError) return {};
+      throw error;
+    }
+  }
+
+  async function refuse(ctx: Context, error: unknown, requestId: string): Promise<void> {
     const known = problemBehind(error, requestId, logger);
     const { problem } = known;
     ctx.status = problem.status;
@@ -114,6 +131,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     const challenge = challengeOf(known, options.rootUrl, null);
     if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
     if (error instanceof RateLimitError) ctx.set(rateLimitHeaders(error.windows));
+    else if (problem.status < 500 && !ctx.res.hasHeader('RateLimit')) ctx.set(await strangersWindows(ctx, requestId));
     if (problem.retryAfterS !== undefined) ctx.set('Retry-After', String(problem.retryAfterS));
     ctx.type = ctx.accepts(JSON_TYPE, GRAPHQL_JSON) || JSON_TYPE;
     ctx.body = JSON.stringify({ errors: [options.errors.present(error, requestId)] });

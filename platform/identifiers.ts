@@ -124,6 +124,12 @@ export function filterUuid(prefix: IdPrefix, id: string): Uuid {
   return uuidFromPublicId(prefix, id) ?? NIL_UUID;
 }
 
+/** The agent that a filter names: its public id, its UUID, or `me`; what names none matches nothing. */
+export function filterAgent(named: string, own: string | null): Uuid {
+  if (named === 'me') return (own ?? NIL_UUID) as Uuid;
+  return agentUuid(named) ?? NIL_UUID;
+}
+
 /** A fresh request id, `req_…`. */
 export function newRequestId(): string {
   return publicId('req', newUuid());

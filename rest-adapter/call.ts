@@ -9,7 +9,7 @@ import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission, Admitted } from '../services/identity/admission/admission.ts';
 import type { FirstAccount } from '../services/identity/opening/first-account.ts';
 import type { Oauth } from '../services/identity/oauth/oauth.ts';
-import type { Principal, RequestContext, RequestOrigin } from '../schema/principal.ts';
+import type { Environment, Principal, RequestContext, RequestOrigin } from '../schema/principal.ts';
 import type { Coalescer } from '../platform/coalescer.ts';
 import type { Claims, HeldClaim } from '../services/idempotency/claims.ts';
 import type { KeySet } from '../services/trust/signing-key.ts';
@@ -138,6 +138,8 @@ export type Route =
   | { readonly operation: Operation; readonly path: Readonly<Record<string, string>> }
   | { readonly operation: null; readonly allow: readonly string[]; readonly failure?: unknown };
 
+const TEST_KEY = /^Bearer +svc_test_/i;
+
 /** One request on its way through the pipeline; each step fills in what it finds out. */
 export class Call {
   readonly http: Context;
@@ -172,6 +174,13 @@ export class Call {
     return this.admitted?.principal ?? null;
   }
 
+  /** Whose data the call is about; before anybody knows who is calling, what host and key look like. */
+  get environment(): Environment {
+    const onSandboxHost = isSandboxHost(this.door.config.sandboxBaseUrl, this.http.get('Host'));
+    const addressed = onSandboxHost || TEST_KEY.test(this.http.get('Authorization')) ? 'sandbox' : 'live';
+    return this.principal?.environment ?? addressed;
+  }
+
   /** The address that the caller speaks to, `/v1` included: links in answers stay there. */
   get baseUrl(): string {
     const { publicBaseUrl, sandboxBaseUrl } = this.door.config;
@@ -193,6 +202,7 @@ export class Call {
       requestId,
       principal,
       apiVersion: CURRENT_VERSION,
+      callerVersion: this.apiVersion,
       origin,
       ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }),
       ...(this.held === null ? {} : { idempotency: this.held.claim }),

@@ -18,11 +18,13 @@ const MOST_PARTS = 128;
 const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
 
 /**
- * Hands the first file of a `multipart/form-data` body (RFC 7578) to `use` as a stream; fields and further files
- * are skipped. Resolves when both the body and `use` are done.
- * @throws ProblemError `invalid_request` for a body without a file or one that is no multipart; what `use` throws.
+ * Hands the one file of a `multipart/form-data` body (RFC 7578) to `use` as a stream, which ends with the form: what
+ * comes behind the file may refuse it. Resolves when both the body and `use` are done.
+ * @throws ProblemError `invalid_request` for a body without a file or one that is no multipart; `validation_error` for a
+ * second file (`one_file`) and for any other part (`unknown_member`), which would be left out in silence; what `use`
+ * throws.
  */
-export async function firstFile<T>(
+export async function onlyFile<T>(
   headers: IncomingHttpHeaders,
   body: AsyncIterable<Buffer>,
   use: (file: FilePart) => Promise<T>,
@@ -34,11 +36,12 @@ export async function firstFile<T>(
   const parsed = new Promise<never>((_resolve, reject) => {
     parser.on(
       'file',
-      (_field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
+      (field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
         // A part may be cut off before anybody reads it: the error waits in the stream for its reader.
         stream.on('error', (error) => stream.destroy(error));
         if (used !== undefined) {
           stream.resume();
+          refuse(notTheFile(field, 'one_file', 'is a second file: send each in a request of its own'));
           return;
         }
         part = stream;
@@ -46,13 +49,18 @@ export async function firstFile<T>(
           fileName,
           mediaType: mediaType.toLowerCase(),
           contentEncoding: isGzip(fileName, mediaType) ? 'gzip' : 'identity',
-          body: complete(stream),
+          body: complete(stream, () => read),
         });
         // A consumer that is done early leaves the rest to be skipped; one that fails ends the request.
         used.then(() => stream.resume(), reject);
       },
     );
+    parser.on('field', (field: string) =>
+      refuse(notTheFile(field, 'unknown_member', 'is not known here: the form has one part, the file')),
+    );
   });
+  // Whatever the parser is at: it tells the pipeline.
+  const refuse = (problem: ProblemError): void => void parser.destroy(problem);
   const read = pipeline(withFewParts(body, boundary), parser).catch((error: unknown) => {
     // The parser tells its part nothing when it is destroyed: whoever reads that would wait forever.
     part?.destroy(error as Error);
@@ -69,12 +77,18 @@ export async function firstFile<T>(
 }
 
 /** A part that the end of the body cuts off is the client's mistake. */
-async function* complete(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
+async function* complete(stream: BusboyFileStream, formEnd: () => Promise<unknown>): AsyncGenerator<Uint8Array> {
   try {
     yield* stream as AsyncIterable<Uint8Array>;
   } catch (error) {
     unreadable(error);
   }
+  await formEnd();
+}
+
+function notTheFile(field: string, code: string, message: string): ProblemError {
+  const param = `/${field.slice(0, 64)}`;
+  return new ProblemError('validation_error', `${param.slice(1)}: ${message}`, { code, param });
 }
 
 /** @throws ProblemError `invalid_request` behind the part that is one too many */

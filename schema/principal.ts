@@ -82,6 +82,8 @@ export interface RequestContext {
   readonly principal: Principal | null;
   /** Dated version that the answer follows, e.g. `2026-02-01`. */
   readonly apiVersion: string;
+  /** The one that the caller goes by, where a door takes answers back to it; that of the answer when absent. */
+  readonly callerVersion?: string;
   /** Absent where no request from outside stands behind the operation. */
   readonly origin?: RequestOrigin;
   /** Absent without an idempotency key. */

@@ -24,6 +24,7 @@ const ISSUER = 'liftgraph-gateway';
 const contextSchema = z.object({
   requestId: z.string(),
   apiVersion: z.string(),
+  callerVersion: z.string().exactOptional(),
   principal: z
     .object({
       kind: z.enum(['agent', 'account']),
@@ -47,9 +48,11 @@ const contextSchema = z.object({
 export function principalTokens(secret: string, clock: () => Date): PrincipalTokens {
   const key = new TextEncoder().encode(secret);
   return {
-    sign({ requestId, apiVersion, principal, origin, idempotency, sandboxDelayMs }, subgraph) {
+    sign({ requestId, apiVersion, callerVersion, principal, origin, idempotency, sandboxDelayMs }, subgraph) {
       const nowS = Math.floor(clock().getTime() / 1000);
-      return new SignJWT({ context: { requestId, apiVersion, principal, origin, idempotency, sandboxDelayMs } })
+      return new SignJWT({
+        context: { requestId, apiVersion, callerVersion, principal, origin, idempotency, sandboxDelayMs },
+      })
         .setProtectedHeader({ alg: 'HS256' })
         .setIssuer(ISSUER)
         .setAudience(subgraph)

@@ -1,14 +1,11 @@
 import { ProblemError } from '../../schema/problems.ts';
 import { recordEnvelope } from '../../services/trust/envelope.ts';
-import type { Environment } from '../../schema/principal.ts';
-import type { Call, Step } from '../call.ts';
+import type { Step } from '../call.ts';
 import type { HealthCheck } from '../representations/health-report.ts';
-import { isSandboxHost } from '../sandbox-host.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 
 const RETRY_AFTER_S = 5;
-const TEST_KEY = /^Bearer +svc_test_/i;
 
 /** Answers with the state of what every request needs. */
 export const checkHealth: Step = {
@@ -28,7 +25,6 @@ export const checkHealth: Step = {
       );
     }
     const now = door.clock();
-    const environment = addressedEnvironment(call);
     const checks = Object.entries(report.checks);
     call.answer = {
       status: 200,
@@ -36,22 +32,16 @@ export const checkHealth: Step = {
         status: report.status,
         version: report.version,
         api_version: CURRENT_VERSION,
-        environment,
+        environment: call.environment,
         time: now.toISOString(),
         uptime_seconds: Math.floor(report.uptimeSeconds),
         checks: Object.fromEntries(checks.map(([name, check]) => [name, presentCheck(check)])),
         trust: presentTrust(recordEnvelope(checks.length, now, CURRENT_VERSION)),
       },
-      headers: environment === 'sandbox' ? { 'SVC-Environment': environment } : {},
+      headers: {},
     };
   },
 };
-
-/** The sandbox for its own host and for what begins like a test key: nobody is asked who is calling. */
-function addressedEnvironment({ http, door }: Call): Environment {
-  const onSandboxHost = isSandboxHost(door.config.sandboxBaseUrl, http.get('Host'));
-  return onSandboxHost || TEST_KEY.test(http.get('Authorization')) ? 'sandbox' : 'live';
-}
 
 function presentCheck({ status, latencyMs, threads, queueDepth, reason }: HealthCheck): Record<string, unknown> {
   return {

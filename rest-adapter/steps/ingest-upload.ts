@@ -5,10 +5,11 @@ import { recordEnvelope } from '../../services/trust/envelope.ts';
 import { BODY_TIMEOUT_MS, bodyStream, MEBIBYTE, readWholeBody, type BodyLimits } from '../body-stream.ts';
 import { contentKind, type Call, type RecordUpload, type Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';
-import { firstFile } from '../multipart.ts';
+import { onlyFile } from '../multipart.ts';
 import type { Json } from '../operation.ts';
 import { parseJson } from '../parse-json.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
+import { unknownMembers } from '../unknown-members.ts';
 import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { whileAdmitted } from '../while-admitted.ts';
@@ -101,7 +102,7 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
       throw new ProblemError('unsupported_media_type', 'Compress the file inside the form, not the form.', {
         param: 'header:Content-Encoding',
       });
-    return firstFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) =>
+    return onlyFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) =>
       ingest({
         mediaType: uploadMediaType(file.mediaType, file.fileName),
         contentEncoding: file.contentEncoding,
@@ -147,7 +148,11 @@ function remembering(source: AsyncIterable<Buffer>): {
 
 /** The rows as one JSON array: the bytes as they came, or the `records` member written anew. */
 async function* jsonRows(call: Call, bytes: Buffer): AsyncGenerator<Uint8Array> {
-  const { errors } = parse(call.operation.bodySchema, call.body, jsonPointer);
+  const schema = call.operation.bodySchema;
+  const errors = [
+    ...unknownMembers(schema, call.body, 'unknown_member', jsonPointer),
+    ...parse(schema, call.body, jsonPointer).errors,
+  ];
   if (errors.length > 0) throw problem('validation_error', errors);
   yield Array.isArray(call.body) ? bytes : Buffer.from(JSON.stringify((call.body as Json)['records']));
 }

@@ -100,7 +100,7 @@ function commonHeaders(call: Call, json: Json | null): Record<string, string> {
     'Cache-Control': 'no-store',
     'SVC-API-Version': call.apiVersion,
     ...trustHeaders(trustOf(json)),
-    ...(call.principal?.environment === 'sandbox' ? { 'SVC-Environment': 'sandbox' } : {}),
+    ...(call.environment === 'sandbox' ? { 'SVC-Environment': 'sandbox' } : {}),
     'X-Content-Type-Options': 'nosniff',
     ...deprecationHeaders(call.apiVersion, rootUrl(call.door.config.publicBaseUrl)),
   };

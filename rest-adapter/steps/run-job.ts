@@ -7,6 +7,11 @@ import { isFinished, isLast, readJob, watchJob } from '../job-progress.ts';
 import type { Job, Json } from '../operation.ts';
 import { waitPreference } from '../preferences.ts';
 import { keepingLastEvent } from '../replay.ts';
+import type { ServerSentEvent } from '../sse.ts';
+
+/** Who does not wait for the end waits this long for the beginning: what is then read later is no earlier state. */
+const BEGINNING_S = 0.5;
+const isUnderWay = ({ data }: ServerSentEvent): boolean => (data as Json)['status'] === 'processing';
 
 /** What a client that got an unfinished resource should wait before it looks again. */
 const POLL_AFTER_S = 2;
@@ -29,7 +34,11 @@ export const runJob: Step = {
       return;
     }
     const { waitS, applied } = waitPreference((request.headers as { prefer?: string }).prefer);
-    const resource = waitS === 0 || isFinished(started) ? started : await waitForEnd(call, job, id, sections, waitS);
+    const resource = isFinished(started)
+      ? started
+      : waitS === 0
+        ? await follow(call, job, id, sections, BEGINNING_S, isUnderWay)
+        : await follow(call, job, id, sections, waitS, () => false);
     call.answer = {
       status: operation.success.status,
       // The contract calls what is handed over unfinished `processing`; the resource itself tells whether it waits.
@@ -45,12 +54,19 @@ export const runJob: Step = {
 };
 
 /**
- * Waits for the job's last event, for `waitS` seconds at most, and not beyond the client's, the credential's or the
+ * Waits for an event that is enough, or the job's last one, for `waitS` seconds at most, and not beyond the client's, the credential's or the
  * server's end. The history is read from its start, so that nothing is missed between the start of the job and the
  * subscription.
  * @throws ProblemError `expired_api_key`
  */
-async function waitForEnd(call: Call, job: Job, id: string, sections: Json, waitS: number): Promise<Json> {
+async function follow(
+  call: Call,
+  job: Job,
+  id: string,
+  sections: Json,
+  waitS: number,
+  isEnough: (event: ServerSentEvent) => boolean,
+): Promise<Json> {
   const { door, http } = call;
   const over = new AbortController();
   const giveUp = (): void => over.abort();
@@ -67,7 +83,7 @@ async function waitForEnd(call: Call, job: Job, id: string, sections: Json, wait
       call.logger.warn({ err: error }, 'could not end a subscription'),
     )) {
       if (event.event === 'result') return event.data as Json;
-      if (isLast(event)) break;
+      if (isLast(event) || isEnough(event)) break;
     }
   } catch (error) {
     // The job runs on without its watcher, and the resource tells where it is.

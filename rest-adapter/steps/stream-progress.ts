@@ -29,7 +29,7 @@ export const streamProgress: Step = {
     }
     // Events are kept for an hour, the resource for longer: whoever asks from the start gets its end.
     const events = iterate(history.length > 0 ? history : [lastEvent(call, resource, 1)]);
-    call.answer = answerWithEvents(call, events);
+    call.answer = { ...answerWithEvents(call, events), trust: resource['trust'] };
   },
 };
 

@@ -54,11 +54,14 @@ function isLenient({ path }: Operation): boolean {
 }
 
 const NO_PARAMETERS = z.object({});
+const NO_MEMBERS = z.object({});
 
 function unknownIn(operation: Operation, query: Json, body: unknown): readonly ProblemDetail[] {
   return [
     ...unknownMembers(operation.querySchema ?? NO_PARAMETERS, query, 'unknown_parameter', nameOfParameter),
-    ...(operation.kind === 'upload' ? [] : unknownMembers(operation.bodySchema, body, 'unknown_member', jsonPointer)),
+    ...(operation.kind === 'upload'
+      ? []
+      : unknownMembers(operation.bodySchema ?? NO_MEMBERS, body, 'unknown_member', jsonPointer)),
   ];
 }
 

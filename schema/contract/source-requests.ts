@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CANONICAL_COLUMNS } from '../origins/canonical-columns.ts';
 import { DELIMITERS } from '../value-lists.ts';
 import { sourceType, syncSchedule } from './source-records.ts';
 import { channelName, id, inRest } from './terms.ts';
@@ -9,7 +10,14 @@ const LONGEST_NAME = 512;
 /** Which column of a file stands for which of ours: canonical name → the file's own. */
 const columnMapping = z
   .record(z.string().max(LONGEST_NAME), z.string().min(1).max(LONGEST_NAME))
-  .refine((mapping) => Object.keys(mapping).length <= MOST_COLUMNS, `must not name more than ${MOST_COLUMNS} columns`);
+  .refine((mapping) => Object.keys(mapping).length <= MOST_COLUMNS, `must not name more than ${MOST_COLUMNS} columns`)
+  .superRefine((mapping, context) => {
+    for (const column of Object.keys(mapping)) {
+      if ((CANONICAL_COLUMNS as readonly string[]).includes(column)) continue;
+      const message = `is not one of ${CANONICAL_COLUMNS.join(', ')}`;
+      context.addIssue({ code: 'custom', path: [column], message, params: { code: 'unknown_column' } });
+    }
+  });
 /** Which character stands between cells is said by the verb. */
 const delimiter = inRest(z.union([z.literal('auto'), z.string().length(1)]), z.enum(['auto', ...DELIMITERS]));
 

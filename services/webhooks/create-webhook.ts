@@ -57,7 +57,7 @@ export async function createWebhook(
       metadata: input.metadata ?? {},
       sealedSecret: services.endpointSecrets.seal(secret, id),
       secretPrefix: secretPrefixOf(secret),
-      apiVersion: context.apiVersion,
+      apiVersion: context.callerVersion ?? context.apiVersion,
       credentialId: principal.credentialId,
     });
     // Looking the address up may have taken long.

@@ -7,7 +7,6 @@ const MEBIBYTE = 1024 ** 2;
 
 function form(...files: [name: string, file: Blob, fileName: string][]): FormData {
   const data = new FormData();
-  data.set('note', 'skipped');
   for (const file of files) data.append(...file);
   return data;
 }
@@ -43,15 +42,12 @@ describe('multipart/form-data', () => {
     expect(await ended).toMatchObject({ problem: { code } });
   });
 
-  test('the first file is streamed, the rest is skipped', async () => {
+  test('the file is streamed', async () => {
     const port = recording();
     await using door = await openDoor(port);
     const bytes = randomBytes(MEBIBYTE);
     const response = await door.call('POST', PATH, {
-      body: form(
-        ['file', new Blob([bytes], { type: 'text/csv' }), 'touches.csv'],
-        ['other', new Blob([randomBytes(300_000)]), 'more.csv'],
-      ),
+      body: form(['file', new Blob([bytes], { type: 'text/csv' }), 'touches.csv']),
     });
     expect(response.status).toBe(202);
     expect(await response.json()).toMatchObject({ accepted: 3 });
@@ -62,6 +58,39 @@ describe('multipart/form-data', () => {
       fileName: 'touches.csv',
     });
     expect(port.received[0]!.bytes.equals(bytes)).toBe(true);
+  });
+
+  test.each<[string, string, (data: FormData) => void]>([
+    ['a second file', 'one_file', (data) => data.append('more', new Blob([randomBytes(300_000)]), 'more.csv')],
+    ['another part', 'unknown_member', (data) => data.append('more', '{"dry_run":true}')],
+  ])('%s behind the file refuses the form before anything is stored', async (_what, code, addTo) => {
+    let isWhole = false;
+    await using door = await openDoor({
+      async ingestRecords(_context, _id, { body }) {
+        for await (const chunk of body) void chunk;
+        isWhole = true;
+        throw new Error('the file came to its end');
+      },
+    });
+    const data = form(['file', new Blob(['a,b\n1,2\n'], { type: 'text/csv' }), 'touches.csv']);
+    addTo(data);
+    const response = await door.call('POST', PATH, { body: data });
+    expect([response.status, await response.json()]).toMatchObject([
+      422,
+      { error: { type: 'validation_error', code, param: '/more' } },
+    ]);
+    expect(isWhole).toBe(false);
+  });
+
+  test('another part ahead of the file does, too', async () => {
+    await using door = await openDoor(recording());
+    const data = new FormData();
+    data.append('note', '{}');
+    data.append('file', new Blob(['a,b\n'], { type: 'text/csv' }), 'touches.csv');
+    expect(await errorOf(await door.call('POST', PATH, { body: data }))).toMatchObject({
+      code: 'unknown_member',
+      param: '/note',
+    });
   });
 
   test.each([

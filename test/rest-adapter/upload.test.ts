@@ -146,8 +146,11 @@ describe('rows as JSON', () => {
   test('the records member is passed on as an array', async () => {
     const port = recording();
     await using door = await openDoor(port);
-    await (await door.call('POST', PATH, { body: { records: [{ a: 1 }], other: 2 } })).text();
+    await (await door.call('POST', PATH, { body: { records: [{ a: 1 }] } })).text();
     expect(JSON.parse(port.received[0]!.bytes.toString())).toEqual([{ a: 1 }]);
+    const misspelt = await door.call('POST', PATH, { body: { records: [{ a: 1 }], dry_run: true } });
+    expect(await errorOf(misspelt)).toMatchObject({ code: 'unknown_member', param: '/dry_run' });
+    expect(port.received).toHaveLength(1);
   });
 
   test.each([

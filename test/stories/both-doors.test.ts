@@ -92,6 +92,32 @@ describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
     ).toEqual(body['comparison']);
   });
 
+  test('a webhook goes by the version that its maker goes by, through either door', async () => {
+    const version = { 'svc-api-version': '2025-11-01' };
+    const address = 'http://127.0.0.1:9/';
+    const rest = await caller.post('/webhooks', { url: address, events: ['*'] }, version);
+    const overGraph = await graph(
+      `mutation { createWebhook(input: { url: "${address}", events: ["*"] }) { webhook { apiVersion } } }`,
+      version,
+    );
+    expect([rest.body['api_version'], await overGraph.json()]).toEqual([
+      '2025-11-01',
+      { data: { createWebhook: { webhook: { apiVersion: '2025-11-01' } } } },
+    ]);
+  });
+
+  test('what is handed over unfinished is not told as an earlier state later on', async () => {
+    const { body } = await caller.post(
+      '/attribution',
+      { data_source_id: source, date_range: DATE_RANGE, lookback_window_days: 28 },
+      { prefer: 'respond-async' },
+    );
+    expect(['processing', 'completed']).toContain(body['status']);
+    expect((await caller.get(`/attribution/${String(body['id'])}`)).body['status']).not.toBe('pending');
+    const mine = await caller.get('/attribution?agent_id=me');
+    expect(mine.body['meta']).toMatchObject({ total: (await caller.get('/attribution')).body['meta']!['total'] });
+  });
+
   test('progress says how long it will take, and what iterates how it did', async () => {
     const stream = await caller.open(
       'POST',
@@ -144,6 +170,19 @@ describe('what is refused before anybody is known', () => {
     }
     // Unless a minute began between the two.
     expect([left[0]! - 1, 59]).toContain(left[1]);
+  });
+
+  test.each([
+    ['no such key', 401, 'POST', { authorization: 'Bearer nobody' }],
+    ['another method', 405, 'PUT', {}],
+    ['an unknown version', 400, 'POST', { 'svc-api-version': '1999-01-01' }],
+  ] as const)('over GraphQL, too: %s', async (_what, status, method, headers) => {
+    const answer = await fetch(`${house.root}/graphql`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: '{"query":"{ __typename }"}',
+    });
+    expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([status, '"minute";q=60;w=60']);
   });
 
   test('stays what it is when the window is used up', async () => {

@@ -9,7 +9,7 @@ import { connectionOf, PageArguments, parsePage } from '../../../../platform/gra
 import { PacedTurns } from '../../../../platform/paced-turns.ts';
 import type { Answered } from '../../../../platform/graph/noun-types.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
-import { filterUuid, publicId, requireUuid, type Uuid } from '../../../../platform/identifiers.ts';
+import { filterAgent, filterUuid, publicId, requireUuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { cancelRun } from '../../runs/cancel-run.ts';
 import { isFinished } from '../../runs/run.ts';
@@ -58,7 +58,7 @@ export class AttributionResolver {
     @Arg('filter', inputOf('listAttributions'), { nullable: true }) filter?: Filter | null,
   ): Answer<'listAttributions'> {
     const principal = assertAction(context.principal, 'attribution:read');
-    const narrowed = storeFilter(filter ?? {});
+    const narrowed = storeFilter(filter ?? {}, principal);
     const connection = await this.#services.database.asTenant(principal, async (em) => {
       const store = new AttributionStore(em);
       const page = parsePage(args);
@@ -204,12 +204,12 @@ export class AttributionResolver {
 /** Results of more than this come by turns. */
 const LARGE_BYTES = 64 * 1024;
 
-function storeFilter(filter: Filter): AttributionFilter {
+function storeFilter(filter: Filter, { agentId: own }: Principal): AttributionFilter {
   return {
     status: filter.status ?? undefined,
     model: filter.model ?? undefined,
     dataSourceId: filter.dataSourceId == null ? undefined : filterUuid('ds', filter.dataSourceId),
-    agentId: filter.agentId == null ? undefined : filterUuid('agent', filter.agentId),
+    agentId: filter.agentId == null ? undefined : filterAgent(filter.agentId, own),
     createdAfter: filter.createdAfter ?? undefined,
     createdBefore: filter.createdBefore ?? undefined,
   };

@@ -154,7 +154,8 @@ function textOf(value: unknown): string | undefined {
     case 'number':
       return String(value);
     case 'boolean':
-      return value ? '1' : '0';
+      // No number: only what is asked as yes or no takes it.
+      return String(value);
     default:
       return value === null || value === undefined ? '' : undefined;
   }

@@ -121,7 +121,7 @@ export class ParquetColumn {
       case 'bigint':
         return value.toString();
       case 'boolean':
-        return value ? '1' : '0';
+        return String(value);
       default:
         throw unreadableParquet();
     }

@@ -1,3 +1,4 @@
+import { CANONICAL_COLUMNS, type CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import { CLICK_KINDS, type ClickKind } from '../../../../../schema/origins/click-kinds.ts';
 import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
@@ -38,10 +39,7 @@ const ALIASES = {
   conversions: ['total_conversions'],
   nulls: ['total_null', 'total_nulls'],
   ...(Object.fromEntries(CLICK_KINDS.map((kind) => [kind, []])) as unknown as Record<ClickKind, readonly string[]>),
-} as const satisfies Record<string, readonly string[]>;
-
-export type CanonicalColumn = keyof typeof ALIASES;
-export const CANONICAL_COLUMNS = Object.keys(ALIASES) as readonly CanonicalColumn[];
+} as const satisfies Record<CanonicalColumn, readonly string[]>;
 
 interface KindShape {
   readonly kind: RecordKind;

@@ -1,3 +1,4 @@
+import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import { STORED_TABLES, type StoredTable } from '../stored-tables.ts';
 import { IntegerColumn, TextColumn, TextListColumn, type BlockColumn } from './block-columns.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type TimeBounds,
 } from './cells.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
-import type { CanonicalColumn, RecordKind } from './record-kind.ts';
+import type { RecordKind } from './record-kind.ts';
 
 /** A cell of a row and where it stands in the file; `place` is -1 for a column that the file does not have. */
 export interface PlacedCell {
