@@ -54,9 +54,9 @@ export const runJob: Step = {
 };
 
 /**
- * Waits for an event that is enough, or the job's last one, for `waitS` seconds at most, and not beyond the client's, the credential's or the
- * server's end. The history is read from its start, so that nothing is missed between the start of the job and the
- * subscription.
+ * Waits for an event that is enough, or the job's last one, for `waitS` seconds at most, and not beyond the client's,
+ * the credential's or the server's end. The history is read from its start, so that nothing is missed between the start
+ * of the job and the subscription.
  * @throws ProblemError `expired_api_key`
  */
 async function follow(
