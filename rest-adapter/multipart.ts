@@ -21,8 +21,8 @@ const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,70})"|(
  * Hands the one file of a `multipart/form-data` body (RFC 7578) to `use` as a stream, which ends with the form: what
  * comes behind the file may refuse it. Resolves when both the body and `use` are done.
  * @throws ProblemError `invalid_request` for a body without a file or one that is no multipart; `validation_error` for
- *   a second file (`one_file`) and for any other part (`unknown_member`), which would be left out in silence; what `use`
- *   throws.
+ *   a second file (`one_file`) and for any other part (`unknown_member`), which would be left out in silence;
+ *   what `use` throws.
  */
 export async function onlyFile<T>(
   headers: IncomingHttpHeaders,
