@@ -5,6 +5,14 @@ interface EngineFormat {
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
+/** Whose file it is, and how large it may become. */
+export interface FileLimits {
+  readonly account: string;
+  readonly maxBytes: number;
+  /** Ends the work when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
+
 const JSON_SETTINGS = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_denormals: 0,
