@@ -43,8 +43,8 @@ export interface ExportServices {
 }
 
 /**
- * Of a file. A million paths of fifteen steps take some 250 MB as JSON, ten million some 400 MB as Parquet: whoever
- * comes near has more rows than anything but a columnar store takes in.
+ * Of a file. Four million paths of eight steps take 0.7 GB as JSON and 31 MB as Parquet: ten million are within it in
+ * any format.
  */
 const MAX_BYTES = 2 * 1024 ** 3;
 
