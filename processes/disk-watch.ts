@@ -38,8 +38,8 @@ const MEBIBYTE = 1024 ** 2;
 /** What a start takes at most on disks that it has written to before; a new installation writes about as much. */
 const START_BYTES = 128 * MEBIBYTE;
 const REASON =
-  'The disk of the stores is nearly full. Uploads, analyses and other changes are refused until there is room again; ' +
-  'reads go on.';
+  'The disk of the stores is nearly full. Uploads, exports, analyses and other changes are refused until there is ' +
+  'room again; other reads go on.';
 const REFUSAL =
   'The disk is nearly full, so nothing more is stored for now; reads go on. Try again later: whoever runs the ' +
   'service has to make room first.';

@@ -16,13 +16,13 @@ export interface Stores {
 
 /** Starts the embedded PostgreSQL and ClickHouse, side by side, where the configuration names no servers. */
 export async function startStores(config: Config, logger: Logger): Promise<Stores> {
-  const { dataDir, databaseUrl, databaseOwnerUrl, clickhouseUrl } = config;
+  const { dataDir, databaseUrl, databaseOwnerUrl, clickhouseUrl, diskReserveBytes } = config;
   const starting = await Promise.allSettled([
     databaseUrl === undefined
       ? startEmbeddedPostgres({ dataDir, logger })
       : { ...externalDatabaseUrls(databaseUrl, databaseOwnerUrl), stop: nothingToStop },
     clickhouseUrl === undefined
-      ? startEmbeddedClickHouse({ dataDir, logger })
+      ? startEmbeddedClickHouse({ dataDir, logger, reserveBytes: diskReserveBytes })
       : { url: clickhouseUrl, stop: nothingToStop },
   ]);
   const [database, clickhouse] = starting;

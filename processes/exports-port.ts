@@ -6,9 +6,11 @@ import {
   exportAttribution,
   type ExportServices,
 } from '../subgraphs/attribution/analysis/attributions/export-attribution.ts';
+import { OpenExports } from '../subgraphs/attribution/analysis/attributions/open-exports.ts';
 
 /** Lets the REST door download from the attribution subgraph of the same process. */
-export function localExports(services: ExportServices): ExportAttribution {
+export function localExports(stores: Omit<ExportServices, 'openExports'>): ExportAttribution {
+  const services = { ...stores, openExports: new OpenExports() };
   return async (context, id, request) => {
     const principal = assertAction(
       context.principal,

@@ -47,6 +47,7 @@ export function serveExports(exportAttribution: ExportAttribution): StreamHandle
       const url = new URL(request.url!, 'http://subgraph');
       const over = new AbortController();
       response.once('close', () => over.abort());
+      if (response.destroyed) over.abort();
       const asked = query.parse(Object.fromEntries(url.searchParams));
       const { fileName, body } = await exportAttribution(context, decodeURIComponent(url.pathname.slice(PATH.length)), {
         ...asked,

@@ -13,7 +13,7 @@ import { MetricsDoor, METRICS_PATH } from '../platform/telemetry/metrics-door.ts
 import { RequestMetrics } from '../platform/telemetry/request-metrics.ts';
 import type { PublicKeyStore } from '../services/trust/signing-key-store.ts';
 import { keySetOf } from '../services/trust/signing-key.ts';
-import type { ExportAttribution, IngestRecords } from '../rest-adapter/call.ts';
+import type { DoorConfig, ExportAttribution, IngestRecords } from '../rest-adapter/call.ts';
 import { mayOpenSocket } from '../rest-adapter/browser-rules.ts';
 import { originOf } from '../rest-adapter/client-address.ts';
 import { parserProblem, problemMessage } from '../rest-adapter/edge.ts';
@@ -43,7 +43,8 @@ export interface PublicServerOptions {
     | 'connectionsMaxPerAddress'
     | 'graphqlIntrospection'
   > &
-    Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
+    Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>> &
+    Pick<DoorConfig, 'slowestReader'>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
   /** Makes the first account; there is no page for it when absent. */

@@ -18,6 +18,7 @@ import { originOf } from './client-address.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { KeptAnswer } from './kept-answer.ts';
+import type { Pace } from './readers-pace.ts';
 import { isSandboxHost } from './sandbox-host.ts';
 import { CURRENT_VERSION, resolveApiVersion, type ApiVersion } from './versions.ts';
 import { bodyInVersion, VERSION_CHANGES } from './versions/version-chain.ts';
@@ -91,6 +92,8 @@ export interface DoorConfig {
   readonly corsOrigins?: readonly string[];
   /** Versions that are answered no more, once their sunset has passed; none when absent. */
   readonly retiredApiVersions?: readonly string[];
+  /** The slowest that a file may be read; {@link SLOWEST_READER} when absent. */
+  readonly slowestReader?: Pace;
 }
 
 /** All that the steps may reach. */

@@ -82,6 +82,8 @@ export interface HouseOptions {
   readonly disk?: DiskWatch;
   /** The types of data sources that it serves; those of every deployment. */
   readonly connectors?: Connectors;
+  /** Of an exported file, where it is less than what every deployment allows. */
+  readonly maxExportBytes?: number;
   /** What is logged; info. */
   readonly logLevel?: 'trace' | 'info';
 }
@@ -135,6 +137,8 @@ function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; rea
 export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
   const clock = options.clock ?? systemClock;
   const disk = options.disk === undefined ? {} : { disk: options.disk };
+  const exportsOf = (stores: BackingServices) =>
+    localExports(options.maxExportBytes === undefined ? stores : { ...stores, maxBytes: options.maxExportBytes });
   const connectors = options.connectors === undefined ? {} : { connectors: options.connectors };
   const { logger, text: log } = loggerToMemory(options.logLevel ?? 'info');
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
@@ -216,7 +220,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
               logger,
               streams: {
                 ...serveRecords(localRecords(backing.database, records)),
-                ...serveExports(localExports(backing)),
+                ...serveExports(exportsOf(backing)),
               },
             }),
           ),
@@ -255,7 +259,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
         : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     exportAttribution:
       layout === 'one process'
-        ? localExports(backing)
+        ? exportsOf(backing)
         : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     health: (pingSubgraphs) =>
       healthOf({ pingSubgraphs, backing, pool: worker?.pool ?? null, ...disk, uptimeSeconds: () => 1 }),

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import {
   writingTo,
   type StatementRequest,
 } from './http-request.ts';
+import { ResultFiles } from './result-files.ts';
 import { SessionPool } from './session-pool.ts';
 import { StatementWatch, StuckStatementError } from './statement-watch.ts';
 
@@ -30,6 +31,8 @@ export interface ChdbServerOptions {
   readonly port: number;
   /** For statements of tenants. */
   readonly sessions: number;
+  /** What results that wait for their readers leave free on the disk. */
+  readonly reserveBytes: number;
 }
 
 /** A statement on its way through. */
@@ -92,6 +95,7 @@ const CONNECTION_ARGS = [
 export class ChdbServer {
   readonly #options: ChdbServerOptions;
   readonly #pool: SessionPool;
+  readonly #results: ResultFiles;
   /** Stops statements and answers probes; must never wait for anybody's. */
   readonly #control: Session;
   readonly #watch = new StatementWatch((tag) => this.#kill(tag));
@@ -104,6 +108,7 @@ export class ChdbServer {
     this.#options = options;
     this.#pool = new SessionPool(options.storePath, CONNECTION_ARGS, options.sessions);
     this.#control = new Session(options.storePath);
+    this.#results = new ResultFiles({ folder: options.spoolPath, reserveBytes: options.reserveBytes });
     this.#http = createServer(
       { keepAliveTimeout: 30_000, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES },
       (request, response) => {
@@ -234,7 +239,7 @@ export class ChdbServer {
     } catch (error) {
       const isLate =
         error === late.reason ||
-        (waitedMs > LONG_WAIT_MS && error instanceof EngineError && !(error instanceof StuckStatementError));
+        (waitedMs > LONG_WAIT_MS && isOutOfTime(error) && !(error instanceof StuckStatementError));
       throw isLate
         ? new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The statement waited too long for a session')
         : error;
@@ -268,17 +273,13 @@ export class ChdbServer {
    * middle of one.
    */
   async #answerWhole(visit: Visit, statement: string, response: ServerResponse): Promise<void> {
-    const file = join(this.#options.spoolPath, visit.tag);
-    try {
-      // The session is free again before the client reads, who may take his time.
-      await this.#inTurn(
-        visit,
-        async (session, setup) => void (await session.queryAsync(setup + writingTo(file, statement))),
-      );
-      if (!response.destroyed) await pipeline(createReadStream(file), response);
-    } finally {
-      await rm(file, { force: true });
-    }
+    const { call, tag, client } = visit;
+    await using file = this.#results.file(call.params.get('account_id') ?? '', tag, call.maxFileBytes);
+    // The session is free again before the client reads, who may take his time.
+    await this.#inTurn({ ...visit, client: AbortSignal.any([client, file.excess]) }, (session, setup) =>
+      file.watched(async () => void (await session.queryAsync(setup + writingTo(file.path, statement)))),
+    );
+    if (!response.destroyed) await pipeline(file.read(), response);
   }
 
   async #answer(
@@ -331,6 +332,8 @@ export class ChdbServer {
     endProcess(`${tag} could not be ended`);
   }
 }
+
+const isOutOfTime = (error: unknown): boolean => error instanceof EngineError && error.code === 159;
 
 /** In milliseconds; a statement without a limit has the longest. */
 function limitOf(settings: ReadonlyMap<string, string>): number {

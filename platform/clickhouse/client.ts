@@ -31,6 +31,14 @@ export interface StatementOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface FileOptions extends StatementOptions {
+  /**
+   * The embedded engine counts the bytes of the file; a server counts what its rows take before they are packed. As
+   * many as come unless given.
+   */
+  readonly maxBytes?: number;
+}
+
 /**
  * The columnar store: a thin face over ClickHouse's client, the same for the embedded engine and for a server. Every
  * call throws ProblemError `service_unavailable` when the store cannot be reached or is out of resources, with the code
@@ -43,12 +51,14 @@ export interface ClickHouse {
   batches(statement: string, options?: StatementOptions): AsyncIterable<RecordBatch>;
   /**
    * The result of a SELECT (without FORMAT) as a file in one of the engine's own formats. Resolves when the statement
-   * has succeeded and all of the file is there to be read; it waits on disk, never in memory.
+   * has succeeded and all of the file is there to be read; it waits on disk, never in memory. The embedded engine
+   * counts it there, for the tenant that the parameter `account_id` names.
+   * @throws ResultTooLargeError beyond `maxBytes`; ProblemError `service_unavailable`, code `disk_full`
    */
   file(
     statement: string,
     format: 'CSVWithNames' | 'JSONEachRow' | 'Parquet',
-    options?: StatementOptions,
+    options?: FileOptions,
   ): Promise<AsyncIterable<Uint8Array>>;
   /** Runs `INSERT … FORMAT x` over the data. `INSERT … SELECT … FROM input('…') FORMAT x` works too. */
   insert(statement: string, data: Uint8Array | AsyncIterable<Uint8Array>, options?: StatementOptions): Promise<void>;
@@ -119,16 +129,21 @@ class HttpClickHouse implements ClickHouse {
     }
   }
 
-  async file(statement: string, format: string, options: StatementOptions = {}): Promise<AsyncIterable<Uint8Array>> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, settings } = options;
+  async file(statement: string, format: string, options: FileOptions = {}): Promise<AsyncIterable<Uint8Array>> {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, settings, maxBytes } = options;
     // The client listens for the signal, and does not look at it first.
     options.signal?.throwIfAborted();
     // The time limit is the statement's; whoever reads the file may take longer.
-    const limits = { max_execution_time: Math.ceil(timeoutMs / 1000), wait_end_of_query: 1 };
+    const limits = {
+      max_execution_time: Math.ceil(timeoutMs / 1000),
+      wait_end_of_query: 1,
+      ...(maxBytes === undefined ? {} : { max_result_bytes: maxBytes }),
+    };
     const { stream } = await guarded(
       { ...options, timeoutMs: SOCKET_TIMEOUT_MS, settings: { ...settings, ...limits } },
       (call) => this.#client.exec({ query: `${statement} FORMAT ${format}`, ...call }),
     );
+    if (options.signal !== undefined) endWith(stream, options.signal);
     return read(stream);
   }
 
@@ -249,6 +264,14 @@ function problemOf(error: unknown, { isOverdue }: Call): unknown {
   return isOverdue() && !(error instanceof ClickHouseError) && isOutage(error)
     ? statementEnded(error)
     : outageAsProblem(error);
+}
+
+/** The client forgets the signal once the answer has begun; whoever leaves before reading it would leave its file. */
+function endWith(stream: Readable, signal: AbortSignal): void {
+  const end = (): void => void stream.destroy();
+  if (signal.aborted) return end();
+  signal.addEventListener('abort', end, { once: true });
+  stream.once('close', () => signal.removeEventListener('abort', end));
 }
 
 async function* read(stream: Readable): AsyncGenerator<Uint8Array> {

@@ -12,6 +12,8 @@ export interface EmbeddedClickHouseOptions {
   readonly logger: Logger;
   /** A free one when absent. */
   readonly port?: number;
+  /** What results that wait on disk for their readers leave free there; 0 when absent. */
+  readonly reserveBytes?: number;
 }
 
 export interface EmbeddedClickHouse {
@@ -47,11 +49,13 @@ class Supervisor {
   readonly password = randomBytes(24).toString('base64url');
   readonly #folder: string;
   readonly #logger: Logger;
+  readonly #reserveBytes: number;
   readonly #stopped = new AbortController();
   #engine: EngineProcess | undefined;
   #watch: Promise<void> = Promise.resolve();
 
-  constructor(folder: string, { logger }: EmbeddedClickHouseOptions) {
+  constructor(folder: string, { logger, reserveBytes = 0 }: EmbeddedClickHouseOptions) {
+    this.#reserveBytes = reserveBytes;
     this.#folder = folder;
     this.#logger = logger;
   }
@@ -75,6 +79,7 @@ class Supervisor {
       port,
       sessions: SESSIONS,
       mostMemoryBytes: MOST_MEMORY_BYTES,
+      reserveBytes: this.#reserveBytes,
     });
   }
 

@@ -13,6 +13,8 @@ export interface EngineProcessOptions {
   readonly sessions: number;
   /** Resident; an engine that takes more is ended. */
   readonly mostMemoryBytes: number;
+  /** What results that wait for their readers leave free on the disk. */
+  readonly reserveBytes: number;
 }
 
 const START_TIMEOUT_MS = 60_000;

@@ -11,6 +11,8 @@ export interface StatementRequest {
   readonly settings: ReadonlyMap<string, string>;
   /** `wait_end_of_query`: nothing of the result goes out before all of it is there. */
   readonly waitsForEnd: boolean;
+  /** `max_result_bytes` of a result that is waited for: of its file. */
+  readonly maxFileBytes: number;
 }
 
 /** An error in ClickHouse's own terms. */
@@ -60,6 +62,10 @@ export function readStatementRequest(url: URL): StatementRequest {
     if (!IDENTIFIER.test(key)) throw new EngineError(36, 'BAD_ARGUMENTS', 'a parameter has an impossible name');
     target.set(key, value);
   }
+  const waitsForEnd = url.searchParams.get('wait_end_of_query') === '1';
+  const maxFileBytes = Number(waitsForEnd ? settings.get('max_result_bytes') : 0) || Infinity;
+  // The engine would count what the rows take in its memory.
+  if (waitsForEnd) settings.delete('max_result_bytes');
   const database = url.searchParams.get('database');
   if (database !== null && database !== '' && !IDENTIFIER.test(database))
     throw new EngineError(81, 'UNKNOWN_DATABASE', 'no such database');
@@ -69,7 +75,8 @@ export function readStatementRequest(url: URL): StatementRequest {
     defaultFormat: url.searchParams.get('default_format') ?? 'TabSeparated',
     params,
     settings,
-    waitsForEnd: url.searchParams.get('wait_end_of_query') === '1',
+    waitsForEnd,
+    maxFileBytes,
   };
 }
 

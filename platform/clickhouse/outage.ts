@@ -36,11 +36,18 @@ const OUTAGE_BEGINNINGS = [
 ];
 const OUTAGE_MESSAGES = new RegExp(`^(?:${OUTAGE_BEGINNINGS.join('|')})`, 'i');
 const RETRY_AFTER_S = 2;
+/** `max_result_bytes`. */
+const RESULT_TOO_LARGE_CODE = '396';
 /** Out of time: the statement was ended, in the engine or with it. */
 const ENDED_CODES: ReadonlySet<string> = new Set(['159', '160']);
 const STATEMENT_ENDED = 'statement_ended';
 const STATEMENT_TOO_LARGE = 'statement_too_large';
 const MEMORY_SHORT = 'memory_short';
+
+/** The result of a statement is larger than its caller takes. */
+export class ResultTooLargeError extends Error {
+  override readonly name = 'ResultTooLargeError';
+}
 
 /**
  * What a caller may see of an engine error: an outage becomes a 503 with Retry-After, a statement that took too long
@@ -50,6 +57,8 @@ const MEMORY_SHORT = 'memory_short';
 export function outageAsProblem(error: unknown): unknown {
   if (error instanceof ClickHouseError && ENDED_CODES.has(error.code)) return statementEnded(error);
   if (error instanceof ClickHouseError && error.code === MEMORY_CODE) return memoryRefused(error);
+  if (error instanceof ClickHouseError && error.code === RESULT_TOO_LARGE_CODE)
+    return new ResultTooLargeError(error.message, { cause: error });
   if (error instanceof ProblemError) return error;
   if (isDiskFull(error)) return diskFullProblem(error);
   if (!isOutage(error)) return error;

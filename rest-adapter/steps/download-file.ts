@@ -3,6 +3,7 @@ import type { ExportFormat, ExportLevel } from '../../schema/value-lists.ts';
 import type { Step } from '../call.ts';
 import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import { execute } from '../graph.ts';
+import { atReadersPace } from '../readers-pace.ts';
 import { whileAdmitted } from '../while-admitted.ts';
 
 /**
@@ -19,15 +20,23 @@ export const downloadFile: Step = {
     const { format, level } = request.query as { readonly format: ExportFormat; readonly level: ExportLevel };
     const over = new AbortController();
     http.res.once('close', () => over.abort());
+    // Whoever left meanwhile does not leave again.
+    if (http.res.destroyed) over.abort();
     const file = await door.exportAttribution(call.context, String(resource['id']), {
       format,
       level,
       signal: over.signal,
     });
+    const cut = (): void => {
+      call.logger.info('a download was cut: its reader is too slow');
+      http.res.destroy();
+    };
     call.answer = {
       status: operation.success.status,
       mediaType: DOWNLOAD_MEDIA_TYPES[format],
-      body: Readable.from(whileAdmitted(call, file.body), { objectMode: false }),
+      body: Readable.from(atReadersPace(whileAdmitted(call, file.body), cut, door.config.slowestReader), {
+        objectMode: false,
+      }),
       trust: resource['trust'],
       headers: { 'Content-Disposition': `attachment; filename="${file.fileName}"` },
     };

@@ -84,11 +84,15 @@ describe.each(LAYOUTS)('a service whose disk is nearly full, %s', (layout) => {
     refused(await new Caller(house.root, null).post('/agents/register', { name: 'late-comer', operator_id: 'me' }));
   });
 
+  test('refuses exports, which wait on the disk for their readers', async () => {
+    for (const level of ['channels', 'paths'])
+      refused(await caller.get(`/attribution/${analysis}/export?format=json&level=${level}`));
+  });
+
   test('reads go on', async () => {
     for (const path of [
       '/attribution',
       `/attribution/${analysis}`,
-      `/attribution/${analysis}/export?format=csv`,
       '/data-sources',
       `/data-sources/${source}/status`,
       '/agents/me',

@@ -60,6 +60,7 @@ test('an engine that takes more memory than its process may have is ended', asyn
     port: 0,
     sessions: 4,
     mostMemoryBytes: 400 * 1024 ** 2,
+    reserveBytes: 0,
   });
   const clickhouse = connectClickHouse({
     url: `http://liftgraph:secret@127.0.0.1:${engine.port}`,

@@ -5,11 +5,22 @@ interface EngineFormat {
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
+/** Whose file it is, and how large it may become. */
+export interface FileLimits {
+  readonly account: string;
+  readonly maxBytes: number;
+  /** Ends the work when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
+
 const JSON_SETTINGS = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_denormals: 0,
   output_format_json_escape_forward_slashes: 0,
 } as const;
+
+/** The engine holds a group in memory until it is whole: with its own million, four million paths were too many. */
+const PARQUET_GROUP_ROWS = 100_000;
 
 /**
  * How the columnar engine writes each. CSV by RFC 4180, with the column names in the first line and nothing for a value
@@ -22,7 +33,7 @@ export const ENGINE_FORMATS: Readonly<Record<ExportFormat, EngineFormat>> = {
   },
   ndjson: { name: 'JSONEachRow', settings: JSON_SETTINGS },
   json: { name: 'JSONEachRow', settings: { ...JSON_SETTINGS, output_format_json_array_of_rows: 1 } },
-  parquet: { name: 'Parquet', settings: {} },
+  parquet: { name: 'Parquet', settings: { output_format_parquet_row_group_size: PARQUET_GROUP_ROWS } },
 };
 
 /** What a spreadsheet takes for the start of a formula (OWASP, CSV injection). */

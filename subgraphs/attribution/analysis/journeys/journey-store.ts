@@ -5,7 +5,7 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import type { ExportFormat } from '../../../../schema/value-lists.ts';
 import { sourceParams } from '../../intake/touchpoints/source-key.ts';
 import { float64Column, textColumn, uint16Lists, wordLists } from './arrow-columns.ts';
-import { ENGINE_FORMATS, fileText } from './file-format.ts';
+import { ENGINE_FORMATS, fileText, type FileLimits } from './file-format.ts';
 import { GrowingArray } from './growing-array.ts';
 import { readJourneyFacts, type JourneyFacts } from './journey-facts.ts';
 import {
@@ -109,7 +109,7 @@ export class JourneyStore {
   async pathFile(
     format: ExportFormat,
     channels: readonly string[] | null,
-    signal: AbortSignal,
+    { maxBytes, signal }: FileLimits,
   ): Promise<AsyncIterable<Uint8Array>> {
     const facts = await this.facts();
     const names = 'arrayMap(step -> ({channels:Array(String)})[step + 1], steps)';
@@ -124,6 +124,7 @@ export class JourneyStore {
       ...options,
       params: { ...options.params, shown: channels ?? [] },
       settings: { ...options.settings, ...settings, max_bytes_before_external_sort: 100_000_000 },
+      maxBytes,
       signal,
     });
   }

@@ -2,7 +2,7 @@ import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { literal } from '../../../../platform/clickhouse/http-request.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import type { ExportFormat } from '../../../../schema/value-lists.ts';
-import { ENGINE_FORMATS, fileText } from './file-format.ts';
+import { ENGINE_FORMATS, fileText, type FileLimits } from './file-format.ts';
 
 type Cell = string | number | boolean | null;
 
@@ -26,7 +26,7 @@ export async function tableFile(
   clickhouse: ClickHouse,
   { columns, rows }: Table,
   format: ExportFormat,
-  signal: AbortSignal,
+  { account, maxBytes, signal }: FileLimits,
 ): Promise<AsyncIterable<Uint8Array>> {
   // An opening brace would look like the start of a bound parameter.
   const text = rows
@@ -50,7 +50,9 @@ export async function tableFile(
       : `format(JSONCompactEachRow, ${literal(structure)}, ${literal(text)})`;
   // One thread keeps the order of the rows.
   return clickhouse.file(`SELECT ${shown.join(', ')} FROM ${source}`, name, {
+    params: { account_id: account },
     settings: { ...settings, max_query_size: 2 * MAX_ROWS_BYTES, max_threads: 1 },
+    maxBytes,
     signal,
   });
 }

@@ -8,13 +8,13 @@ import { WIDEST_ROW_DATES, type RowDates } from '../../../../schema/day-range.ts
 import { ProblemError } from '../../../../schema/problems.ts';
 import { diskFullProblem, isDiskFull } from '../../../../platform/disk-full.ts';
 import { FairTurns, type Release } from '../../../../platform/fair-turns.ts';
+import { Spool, type SpoolOptions } from '../../../../platform/spool.ts';
 import { budgetOf, LARGE_FILE_BYTES, READING_LIMITS, SMALL_FILE_LIMITS, type ReadingLimits } from './reading-limits.ts';
 import { ReaderProcess, type Frame } from './reader-process.ts';
 import type { ReadingOrder } from './reading-messages.ts';
 import { FILE_LIMIT_EXCEEDED } from './reader/refused-file.ts';
-import { Spool, type SpoolOptions } from './spool.ts';
 
-export interface ReadingRoomOptions extends Partial<SpoolOptions> {
+export interface ReadingRoomOptions extends Partial<Pick<SpoolOptions, 'reserveBytes' | 'freeBytesOf'>> {
   /** Where files wait until they have been read; made if missing, and emptied of what killed processes left. */
   readonly folder: string;
   readonly limits?: Partial<ReadingLimits>;
@@ -100,7 +100,7 @@ export class ReadingRoom {
     this.#parent = folder;
     const large = { ...READING_LIMITS, ...limits };
     this.#limits = { large, small: { ...large, ...smallLimits } };
-    this.#spool = new Spool({ reserveBytes, ...disk });
+    this.#spool = new Spool({ reserveBytes, ...disk, refusal: noRoom });
   }
 
   /**
@@ -300,6 +300,13 @@ async function madeFolder(parent: string): Promise<string> {
   await removeLeftovers(parent);
   return mkdtemp(join(parent, `${process.pid}-`));
 }
+
+const noRoom = (): ProblemError =>
+  new ProblemError(
+    'service_unavailable',
+    'The disk of the service has no room for a file of this size now. Send it in parts, or try again later.',
+    { code: 'disk_full', retryAfterS: 60 },
+  );
 
 async function inTurnOf<T>(turns: FairTurns, tenant: string, work: () => Promise<T>): Promise<T> {
   const release = await turns.take(tenant);

@@ -125,8 +125,9 @@ async function inputsOf(source: string, naming?: ChannelNaming) {
   const query = queryOf(source, naming);
   const { stored, ...data } = await loadRunData(store.clickhouse)(query, () => undefined, new AbortController().signal);
   const chunks: Uint8Array[] = [];
+  const limits = { account: query.accountId, maxBytes: 1_000_000, signal: new AbortController().signal };
   const journeys = new JourneyStore(store.clickhouse, { ...query, dateRange: [query.startDate, query.endDate] });
-  for await (const chunk of await journeys.pathFile('csv', null, new AbortController().signal)) chunks.push(chunk);
+  for await (const chunk of await journeys.pathFile('csv', null, limits)) chunks.push(chunk);
   const channels = await sourceChannels(store.clickhouse, query);
   const sampled = await loadSampledEvents(store.clickhouse, {
     ...query,

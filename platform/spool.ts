@@ -1,11 +1,14 @@
 import { statfs } from 'node:fs/promises';
-import { ProblemError } from '../../../../schema/problems.ts';
 
 export interface SpoolOptions {
   /** Left free on the disk, whoever asks. */
   readonly reserveBytes: number;
   /** What may still be written where a folder lies; asks the system when absent. */
   readonly freeBytesOf?: (folder: string) => Promise<number>;
+  /** All files together may take so much of what the disk has beyond its reserve; all of it unless given. */
+  readonly share?: number;
+  /** What a file hears for which there is no room. */
+  readonly refusal: () => Error;
 }
 
 /**
@@ -14,11 +17,12 @@ export interface SpoolOptions {
  */
 const TENANT_SHARE = 0.25;
 
-/** The disk space of all files that wait to be read, or lie unpacked: who holds how much of it. */
+/** The disk space of files that pass through, on their way in or out: who holds how much of it. */
 export class Spool {
   readonly #options: SpoolOptions;
   /** By tenant, bytes granted. */
   readonly #held = new Map<string, number>();
+  #heldByAll = 0;
   /** Granted, and not written yet as far as is known. */
   #unwritten = 0;
 
@@ -31,7 +35,9 @@ export class Spool {
     const { freeBytesOf = freeBytesBy } = this.#options;
     return new SpoolHold({
       freeBytes: () => freeBytesOf(folder),
-      take: (bytes, freeBytes) => this.#take(tenant, bytes, freeBytes),
+      take: (bytes, freeBytes) => {
+        if (!this.#take(tenant, bytes, freeBytes)) throw this.#options.refusal();
+      },
       written: (bytes) => (this.#unwritten -= bytes),
       giveBack: (bytes) => this.#add(tenant, -bytes),
     });
@@ -40,13 +46,16 @@ export class Spool {
   #take(tenant: string, bytes: number, freeBytes: number): boolean {
     const held = this.#held.get(tenant) ?? 0;
     const left = Math.max(0, freeBytes - this.#options.reserveBytes - this.#unwritten);
+    const { share = 1 } = this.#options;
     if (bytes > left || held + bytes > TENANT_SHARE * (left + held)) return false;
+    if (this.#heldByAll + bytes > share * (left + this.#heldByAll)) return false;
     this.#add(tenant, bytes);
     this.#unwritten += bytes;
     return true;
   }
 
   #add(tenant: string, bytes: number): void {
+    this.#heldByAll += bytes;
     const held = (this.#held.get(tenant) ?? 0) + bytes;
     if (held === 0) this.#held.delete(tenant);
     else this.#held.set(tenant, held);
@@ -55,7 +64,7 @@ export class Spool {
 
 interface Account {
   freeBytes(): Promise<number>;
-  take(bytes: number, freeBytes: number): boolean;
+  take(bytes: number, freeBytes: number): void;
   written(bytes: number): void;
   giveBack(bytes: number): void;
 }
@@ -72,14 +81,14 @@ export class SpoolHold implements Disposable {
 
   /**
    * Grows to so many bytes in all, before they are written. Whatever was granted before counts as written.
-   * @throws ProblemError `service_unavailable`, code `disk_full`
+   * @throws the spool's refusal when the disk has no room for it
    */
   async growTo(bytes: number): Promise<void> {
     if (bytes <= this.#granted) return;
     const freeBytes = await this.#account.freeBytes();
     this.#settle();
     const more = bytes - this.#granted;
-    if (!this.#account.take(more, freeBytes)) throw noRoom();
+    this.#account.take(more, freeBytes);
     this.#granted = bytes;
     this.#unwritten = more;
   }
@@ -106,10 +115,3 @@ async function freeBytesBy(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
-
-const noRoom = (): ProblemError =>
-  new ProblemError(
-    'service_unavailable',
-    'The disk of the service has no room for a file of this size now. Send it in parts, or try again later.',
-    { code: 'disk_full', retryAfterS: 60 },
-  );

@@ -1,15 +1,17 @@
-import { Spool } from '../../../../../subgraphs/attribution/intake/files/spool.ts';
+import { Spool } from '../../platform/spool.ts';
 
 const GIB = 1024 ** 3;
-const full = expect.objectContaining({
-  type: 'service_unavailable',
-  problem: expect.objectContaining({ code: 'disk_full' }),
-});
+const full = new Error('no room');
 
 /** A disk on which nothing is written but what is held, and only when it is said to be. */
-function openSpool({ free, reserve = 0 }: { free: number; reserve?: number }) {
+function openSpool({ free, reserve = 0, share = 1 }: { free: number; reserve?: number; share?: number }) {
   const disk = { free };
-  const spool = new Spool({ reserveBytes: reserve, freeBytesOf: () => Promise.resolve(disk.free) });
+  const spool = new Spool({
+    reserveBytes: reserve,
+    share,
+    freeBytesOf: () => Promise.resolve(disk.free),
+    refusal: () => full,
+  });
   return { disk, hold: (tenant: string) => spool.hold(tenant, '/srv') };
 }
 
@@ -50,4 +52,21 @@ test('a file that is complete gives back what it did not need', async () => {
   await held.growTo(GIB);
   held.complete(0);
   await hold('one').growTo(GIB);
+});
+
+test('all files together have their share of what is left beyond the reserve', async () => {
+  const { disk, hold } = openSpool({ free: 9 * GIB, reserve: GIB, share: 0.5 });
+  const written = [2, 1.5].map(async (gibibytes, tenant) => {
+    const held = hold(`tenant ${tenant}`);
+    await held.growTo(gibibytes * GIB);
+    disk.free -= gibibytes * GIB;
+    held.complete(gibibytes * GIB);
+    return held;
+  });
+  const [first] = await Promise.all(written);
+  await expect(hold('third').growTo(0.6 * GIB)).rejects.toEqual(full);
+  await hold('third').growTo(0.5 * GIB);
+  first![Symbol.dispose]();
+  disk.free += 2 * GIB;
+  await hold('fourth').growTo(0.6 * GIB);
 });
