@@ -10,7 +10,7 @@ import { keepingLastEvent } from '../replay.ts';
 import type { ServerSentEvent } from '../sse.ts';
 
 /** Who does not wait for the end waits this long for the beginning: what is then read later is no earlier state. */
-const BEGINNING_S = 0.5;
+const BEGINNING_S = 0.2;
 const isUnderWay = ({ data }: ServerSentEvent): boolean => (data as Json)['status'] === 'processing';
 
 /** What a client that got an unfinished resource should wait before it looks again. */
