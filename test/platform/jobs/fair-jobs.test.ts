@@ -168,6 +168,43 @@ test('what was used long ago counts no more, a month ago neither', async () => {
   expect(await orderOf(queue, 3)).toEqual(['b1', 'c1', 'a1']);
 });
 
+/** A tenant that had its latest turn a while ago, and has used so many seconds lately. */
+const worked = (queue: JobQueue<Task>, tenant: string, seconds: number, ago: string) =>
+  owner.query(
+    `insert into jobs.turns (queue, tenant, last_turn, used, used_at) values ($1, $2, now() - $3::interval, $4, now())`,
+    [queue.name, tenant, ago, seconds],
+  );
+
+test('who has worked a while ago and asks for one goes before strangers who ask for many', async () => {
+  const queue = newQueue({ perShare: { running: 4 } });
+  await worked(queue, 'n', 60, '20 seconds');
+  for (const tenant of 'abcdef') for (let task = 0; task < 12; task += 1) await enqueue(queue, `${tenant}${task}`);
+  await enqueue(queue, 'n1');
+  const order = await orderOf(queue, 73);
+  expect(order[0]).toBe('n1');
+  // Those who ask for as many take turns, once each of them has begun.
+  expect(
+    order
+      .slice(1, 7)
+      .map(([tenant]) => tenant)
+      .toSorted(),
+  ).toEqual([...'abcdef']);
+});
+
+test.each([1, 12])(
+  'whatever somebody has used and however many wait (%d), the first goes in half a minute',
+  async (jobsOfBusy) => {
+    const queue = newQueue({ perShare: { running: 1 } });
+    await worked(queue, 'z', 1_000, '1 minute');
+    for (let task = 0; task < jobsOfBusy; task += 1) await enqueue(queue, `z${task}`);
+    await owner.query(`update jobs.waiting set start_after = start_after - interval '31 seconds' where queue = $1`, [
+      queue.name,
+    ]);
+    for (const task of ['a1', 'a2', 'b1', 'c1']) await enqueue(queue, task);
+    expect((await orderOf(queue, 4 + jobsOfBusy))[0]).toBe('z0');
+  },
+);
+
 test('jobs that run in another process count, and turns are remembered for all', async () => {
   const queue = newQueue();
   const other = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 2 });
