@@ -54,8 +54,8 @@ interface Line {
  * Where turns are worth what they cost, of those who have equally many goes first who will have had the least when its
  * next turn is over (start-time fair queueing, Goyal et al. 1996, in the order of ends). Who comes has had as much as
  * whoever was served last: what was used while nobody waited is held against nobody, and somebody new goes before
- * nobody who uses little. While a tenant waits, every other one has as much as its own latest turn cost, and one turn
- * more, at the most.
+ * nobody who uses little. While a tenant waits, every other one has twice what its own latest turn cost or was expected
+ * to, and one turn more, at the most.
  */
 export class FairTurns {
   readonly #options: FairTurnsOptions;

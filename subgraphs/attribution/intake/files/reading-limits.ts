@@ -40,7 +40,7 @@ export const READING_LIMITS: ReadingLimits = {
 /**
  * A file that arrives small is read within these, beside others. One that unfolds beyond them is begun anew as a large
  * one: the memory of all readers together is what these and the places in the room make of it. The processor time is
- * twice what plain CSV takes, so that no turn lasts for long.
+ * more than twice what plain CSV takes, so that no turn lasts for long.
  */
 export const SMALL_FILE_LIMITS: Partial<ReadingLimits> = {
   memoryBytes: 96 * MIB,
