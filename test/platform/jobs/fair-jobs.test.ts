@@ -1,55 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { Client } from 'pg';
-import { z } from 'zod';
-import { createJobs, type EnqueueOptions, type Job, type JobQueue, type Jobs } from '../../../platform/jobs/jobs.ts';
-import { jobsOwner } from '../../../platform/jobs/jobs-migrations.ts';
-import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
-import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
-
-interface Task {
-  readonly task: string;
-}
+import { createJobs, type Job } from '../../../platform/jobs/jobs.ts';
+import { newQueue, openJobBench, type JobBench, type Task } from './job-bench.ts';
 
 const logger = pino({ level: 'silent' });
-let testDatabase: TestDatabase;
-let database: Database;
-let jobs: Jobs;
-let owner: Client;
+let bench: JobBench;
+let testDatabase: JobBench['testDatabase'];
+let database: JobBench['database'];
+let jobs: JobBench['jobs'];
+let owner: JobBench['owner'];
+let enqueue: JobBench['enqueue'];
+let orderOf: JobBench['orderOf'];
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase([jobsOwner]);
-  database = await openDatabase({
-    url: testDatabase.applicationUrl,
-    entities: [],
-    applicationName: 'test',
-    poolMax: 4,
-    logger,
-    timeoutMs: PATIENCE_MS,
-  });
-  jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 2 });
-  owner = new Client({ connectionString: testDatabase.ownerUrl });
-  await owner.connect();
+  bench = await openJobBench();
+  ({ testDatabase, database, jobs, owner, enqueue, orderOf } = bench);
 });
 
-afterAll(async () => {
-  await owner.end();
-  await jobs.stop();
-  await database.close();
-  await testDatabase.drop();
-});
-
-const newQueue = (policy: Partial<JobQueue<Task>> = {}): JobQueue<Task> => ({
-  name: `test.${randomUUID()}`,
-  data: z.object({ task: z.string() }),
-  ...policy,
-});
-
-/** The tenant of a task is its first letter. */
-const enqueue = (queue: JobQueue<Task>, task: string, options: Partial<EnqueueOptions> = {}) =>
-  database.asNobody((em) => jobs.enqueue(em, queue, { task }, { tenant: task[0]!, ...options }));
+afterAll(() => bench.close());
 
 /** A handler whose jobs begin when a worker takes them and end when the test says so. */
 function stage() {
@@ -68,17 +37,6 @@ function stage() {
       begun.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve)),
     end: (task: string): void => curtains.get(task)!(),
   };
-}
-
-/** The order in which one worker does everything that waits. */
-async function orderOf(queue: JobQueue<Task>, count: number): Promise<readonly string[]> {
-  const order: string[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const handled = async ({ data: { task } }: Job<Task>): Promise<void> =>
-      void (order.push(task) === count && resolve());
-    jobs.work(queue, {}, handled).catch(reject);
-  });
-  return order;
 }
 
 test('tenants take turns, however many jobs one of them has and whoever came first', async () => {
@@ -167,43 +125,6 @@ test('what was used long ago counts no more, a month ago neither', async () => {
   }
   expect(await orderOf(queue, 3)).toEqual(['b1', 'c1', 'a1']);
 });
-
-/** A tenant that had its latest turn a while ago, and has used so many seconds lately. */
-const worked = (queue: JobQueue<Task>, tenant: string, seconds: number, ago: string) =>
-  owner.query(
-    `insert into jobs.turns (queue, tenant, last_turn, used, used_at) values ($1, $2, now() - $3::interval, $4, now())`,
-    [queue.name, tenant, ago, seconds],
-  );
-
-test('who has worked a while ago and asks for one goes before strangers who ask for many', async () => {
-  const queue = newQueue({ perShare: { running: 4 } });
-  await worked(queue, 'n', 60, '20 seconds');
-  for (const tenant of 'abcdef') for (let task = 0; task < 12; task += 1) await enqueue(queue, `${tenant}${task}`);
-  await enqueue(queue, 'n1');
-  const order = await orderOf(queue, 73);
-  expect(order[0]).toBe('n1');
-  // Those who ask for as many take turns, once each of them has begun.
-  expect(
-    order
-      .slice(1, 7)
-      .map(([tenant]) => tenant)
-      .toSorted(),
-  ).toEqual([...'abcdef']);
-});
-
-test.each([1, 12])(
-  'whatever somebody has used and however many wait (%d), the first goes in half a minute',
-  async (jobsOfBusy) => {
-    const queue = newQueue({ perShare: { running: 1 } });
-    await worked(queue, 'z', 1_000, '1 minute');
-    for (let task = 0; task < jobsOfBusy; task += 1) await enqueue(queue, `z${task}`);
-    await owner.query(`update jobs.waiting set start_after = start_after - interval '31 seconds' where queue = $1`, [
-      queue.name,
-    ]);
-    for (const task of ['a1', 'a2', 'b1', 'c1']) await enqueue(queue, task);
-    expect((await orderOf(queue, 4 + jobsOfBusy))[0]).toBe('z0');
-  },
-);
 
 test('jobs that run in another process count, and turns are remembered for all', async () => {
   const queue = newQueue();
