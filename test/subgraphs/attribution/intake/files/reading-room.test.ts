@@ -210,9 +210,10 @@ describe('readers together', () => {
     };
     await turnOf('neighbour', 10);
     const hogs = Array.from({ length: 20 }, (_, index) => turnOf(`hog ${index % 10}`, 100));
-    await Promise.all([...hogs, turnOf('neighbour', 10)]);
-    // The first three found places.
-    expect(begun.indexOf('neighbour', 1)).toBe(4);
+    for (let turns = 0; turns < 3; turns += 1) await turnOf('neighbour', 10);
+    await Promise.all(hogs);
+    // Three find places at the start, and three at most begin between two turns of the neighbour.
+    expect(begun.lastIndexOf('neighbour')).toBeLessThan(13);
   });
 
   test('what is wrong with the file itself is told at once', async () => {
