@@ -143,6 +143,74 @@ const TURNS_BY_USE: Migration = {
   ],
 };
 
+/** Who comes goes before whoever was served within this time. */
+const LEAD = '5 seconds';
+/** So much later does an account come for each second that it has used lately, and at the most. */
+const USE = { s: 2, most: 6 };
+/** So much later for each job that waits beyond those which may run at a time, and at the most. */
+const CROWD = { s: 2, most: 20 };
+
+/**
+ * The same line, in the order of time: who has waited for longest goes first, and use lately makes an account come
+ * later by a few seconds, no more. Where use alone decided, every account that was new to the line went before whoever
+ * had worked a minute ago. An account with nothing running waits for the sum of these times, and one job of each other
+ * account, at the most.
+ */
+const TURNS_BY_TIME: Migration = {
+  name: '004-turns-by-time',
+  up: [
+    `create or replace function ${JOBS_SCHEMA}.take_next(in_queue text, in_ticket uuid, in_most integer,
+      in_large boolean, in_retries integer, out data jsonb, out tenant text, out is_large boolean, out waits boolean)
+       language plpgsql volatile
+       as $$ #variable_conflict use_column
+       declare chosen ${JOBS_SCHEMA}.waiting; begin
+         perform pg_advisory_xact_lock(hashtextextended(in_queue || ' turn', 0));
+         with busy as materialized (
+           select j.group_id as tenant, j.group_tier as share, count(*) as running from ${JOBS_SCHEMA}.job j
+           where j.name = in_queue and j.state = 'active' and j.group_id is not null group by 1, 2),
+         heads as (
+           select distinct on (w.tenant, w.share, w.is_large) w.id, w.tenant, w.share, w.start_after, w.place
+             from ${JOBS_SCHEMA}.waiting w
+           where w.queue = in_queue and w.start_after <= clock_timestamp() and (in_large or not w.is_large)
+           order by w.tenant, w.share, w.is_large, w.place),
+         crowds as (
+           select w.tenant, w.share, count(*) as waiting from ${JOBS_SCHEMA}.waiting w
+           where w.queue = in_queue and w.start_after <= clock_timestamp() group by 1, 2),
+         next as (
+           select h.id from heads h join crowds c on c.tenant = h.tenant and c.share = h.share
+           left join ${JOBS_SCHEMA}.turns t on t.queue = in_queue and t.tenant = h.tenant
+           where in_most is null or coalesce((select b.running from busy b
+             where b.tenant = h.tenant and b.share = h.share), 0) < in_most
+           order by coalesce((select sum(b.running) from busy b where b.tenant = h.tenant), 0),
+             greatest(t.last_turn, h.start_after - interval '${LEAD}')
+             -- Next to nothing is nothing: who has used about the same takes turns.
+             + interval '1 second' * (
+               least(${USE.most},
+                 ${USE.s} * round(coalesce(${JOBS_SCHEMA}.used_lately(t.used, t.used_at), 0)::numeric, 1))
+               + least(${CROWD.most}, ${CROWD.s} * greatest(0, c.waiting - coalesce(in_most, c.waiting)))),
+             h.place
+           limit 1)
+         delete from ${JOBS_SCHEMA}.waiting w where w.id = (select next.id from next) returning * into chosen;
+         waits := chosen.id is not null or exists (select from ${JOBS_SCHEMA}.waiting w
+           where w.queue = in_queue and w.start_after <= clock_timestamp());
+         if chosen.id is null then return; end if;
+         -- An attempt that ended before it had a job is none of the job's.
+         update ${JOBS_SCHEMA}.job j
+           set data = chosen.data, group_id = chosen.tenant, group_tier = chosen.share,
+             singleton_key = chosen.singleton_key, retry_limit = j.retry_count + in_retries
+           where j.name = in_queue and j.id = in_ticket and j.state = 'active';
+         if not found then raise exception 'the ticket % is no longer that of its worker', in_ticket; end if;
+         insert into ${JOBS_SCHEMA}.turns (queue, tenant, last_turn) values (in_queue, chosen.tenant, clock_timestamp())
+           on conflict (queue, tenant) do update set last_turn = excluded.last_turn;
+         delete from ${JOBS_SCHEMA}.turns t
+           where t.queue = in_queue and t.last_turn < clock_timestamp() - interval '1 hour';
+         data := chosen.data;
+         tenant := chosen.tenant;
+         is_large := chosen.is_large;
+       end $$`,
+  ],
+};
+
 /** pg-boss brings its tables itself, as the owner; the application only reads and writes rows. */
 export const jobsOwner: MigrationOwner = {
   schema: JOBS_SCHEMA,
@@ -171,6 +239,7 @@ export const jobsOwner: MigrationOwner = {
     },
     FAIR_LINES,
     TURNS_BY_USE,
+    TURNS_BY_TIME,
   ],
   install: async (ownerUrl) => {
     const boss = new PgBoss({

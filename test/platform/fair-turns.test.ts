@@ -14,8 +14,8 @@ function bookings(turns: FairTurns) {
       begun.push(tenant);
       held.push({ tenant, release });
     },
-    async end() {
-      held.shift()?.release();
+    async end(cost?: number) {
+      held.shift()?.release(cost);
       await turn();
     },
   };
@@ -103,6 +103,60 @@ describe('turns handed out among tenants', () => {
       void ask(comer);
     }
     expect(begun.slice(0, 4)).toEqual(['neighbour', 'a', 'b', 'neighbour']);
+  });
+
+  describe('where turns are worth what they cost', () => {
+    /** One place; each turn costs what its tenant's do. */
+    async function orderOf(asked: readonly string[], costs: Readonly<Record<string, number>>, after = '') {
+      const { ask, begun, held, end } = bookings(new FairTurns({ places: 1, perTenant: 1, expectedCost: 1_000 }));
+      for (const tenant of after) {
+        void ask(tenant);
+        await turn();
+        await end(costs[tenant]!);
+      }
+      const first = begun.length;
+      for (const tenant of asked) void ask(tenant);
+      await turn();
+      while (held.length > 0) {
+        await end(costs[held[0]!.tenant]!);
+      }
+      return begun.slice(first).join('');
+    }
+
+    it('gives who has dear ones fewer than who has cheap ones', async () => {
+      expect(await orderOf([...'aaabbb'], { a: 1_000, b: 100 })).toBe('abbbaa');
+    });
+
+    it('lets one who is known for cheap ones go before strangers', async () => {
+      const costs = Object.fromEntries([...'abcdefghn'].map((tenant) => [tenant, tenant === 'n' ? 100 : 2_000]));
+      expect((await orderOf([...'abcdefghn'], costs, 'nnn')).slice(0, 3)).toBe('anb');
+    });
+
+    it('holds against nobody what was used while nobody waited', async () => {
+      expect(await orderOf([...'anba'], { a: 2_000, b: 2_000, n: 1_000 }, 'nnnnn')).toBe('anba');
+    });
+
+    it('lets each tenant have what the latest turn of one who waits cost, and a turn more', async () => {
+      const tenants = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 2, maxLength: 40 });
+      const ms = fc.integer({ min: 10, max: 3_000 });
+      await fc.assert(
+        fc.asyncProperty(tenants, fc.record({ a: ms, b: ms, c: ms, d: ms }), async (asked, costs) => {
+          const begun = await orderOf(asked, costs);
+          expect([...begun].toSorted()).toEqual(asked.toSorted());
+          for (const [index, tenant] of [...begun].entries()) {
+            const next = begun.indexOf(tenant, index + 1);
+            if (next < 0) continue;
+            const between = begun.slice(index + 1, next);
+            const own = costs[tenant as keyof typeof costs];
+            for (const other of new Set(between)) {
+              const turns = [...between].filter((each) => each === other).length;
+              const turnMs = costs[other as keyof typeof costs];
+              expect((turns - 1) * turnMs).toBeLessThanOrEqual(2 * Math.max(own, 1_000));
+            }
+          }
+        }),
+      );
+    });
   });
 
   it('never exceeds its places, serves everybody, and lets nobody be passed twice by one other tenant', async () => {

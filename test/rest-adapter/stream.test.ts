@@ -323,21 +323,20 @@ describe('POST /attribution waits', () => {
     expect(door.client.calls.map(({ name }) => name)).toEqual(['RunAttribution']);
   });
 
-  test.each([
-    ['respond-async', 'respond-async'],
-    ['wait=0', 'wait=0'],
-    ['respond-async, wait=0', 'respond-async, wait=0'],
-  ])('a moment for the beginning alone with Prefer: %s', async (prefer, applied) => {
-    const run = new Run();
-    await using door = await openDoor({ resolvers: { attributionProgress: run.watch } });
-    const response = await door.call('POST', '/v1/attribution', { ...start, headers: { prefer } });
-    expect(response.status).toBe(200);
-    expect(response.headers.get('preference-applied')).toBe(applied);
-    expect(response.headers.get('location')).toBe('https://api.example/v1/attribution/attr_run');
-    expect(response.headers.get('retry-after')).toBe('2');
-    expect(await response.json()).toMatchObject({ status: 'processing' });
-    expect(run.subscriptions[0]!.hasReturned).toBe(true);
-  });
+  test.each(['respond-async', 'wait=0', 'respond-async, wait=0'])(
+    'for the beginning alone with Prefer: %s',
+    async (prefer) => {
+      const run = new Run();
+      await using door = await openDoor({ resolvers: { attributionProgress: run.watch } });
+      const response = await door.call('POST', '/v1/attribution', { ...start, headers: { prefer } });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('preference-applied')).toBe(prefer);
+      expect(response.headers.get('location')).toBe('https://api.example/v1/attribution/attr_run');
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(await response.json()).toMatchObject({ status: 'processing' });
+      expect(run.subscriptions[0]!.hasReturned).toBe(true);
+    },
+  );
 
   test('until the time is up, then shows how far it is', async () => {
     const run = new Run();

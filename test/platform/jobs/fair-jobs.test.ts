@@ -1,55 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { Client } from 'pg';
-import { z } from 'zod';
-import { createJobs, type EnqueueOptions, type Job, type JobQueue, type Jobs } from '../../../platform/jobs/jobs.ts';
-import { jobsOwner } from '../../../platform/jobs/jobs-migrations.ts';
-import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
-import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
-
-interface Task {
-  readonly task: string;
-}
+import { createJobs, type Job } from '../../../platform/jobs/jobs.ts';
+import { newQueue, openJobBench, type JobBench, type Task } from './job-bench.ts';
 
 const logger = pino({ level: 'silent' });
-let testDatabase: TestDatabase;
-let database: Database;
-let jobs: Jobs;
-let owner: Client;
+let bench: JobBench;
+let testDatabase: JobBench['testDatabase'];
+let database: JobBench['database'];
+let jobs: JobBench['jobs'];
+let owner: JobBench['owner'];
+let enqueue: JobBench['enqueue'];
+let orderOf: JobBench['orderOf'];
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase([jobsOwner]);
-  database = await openDatabase({
-    url: testDatabase.applicationUrl,
-    entities: [],
-    applicationName: 'test',
-    poolMax: 4,
-    logger,
-    timeoutMs: PATIENCE_MS,
-  });
-  jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 2 });
-  owner = new Client({ connectionString: testDatabase.ownerUrl });
-  await owner.connect();
+  bench = await openJobBench();
+  ({ testDatabase, database, jobs, owner, enqueue, orderOf } = bench);
 });
 
-afterAll(async () => {
-  await owner.end();
-  await jobs.stop();
-  await database.close();
-  await testDatabase.drop();
-});
-
-const newQueue = (policy: Partial<JobQueue<Task>> = {}): JobQueue<Task> => ({
-  name: `test.${randomUUID()}`,
-  data: z.object({ task: z.string() }),
-  ...policy,
-});
-
-/** The tenant of a task is its first letter. */
-const enqueue = (queue: JobQueue<Task>, task: string, options: Partial<EnqueueOptions> = {}) =>
-  database.asNobody((em) => jobs.enqueue(em, queue, { task }, { tenant: task[0]!, ...options }));
+afterAll(() => bench.close());
 
 /** A handler whose jobs begin when a worker takes them and end when the test says so. */
 function stage() {
@@ -68,17 +37,6 @@ function stage() {
       begun.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve)),
     end: (task: string): void => curtains.get(task)!(),
   };
-}
-
-/** The order in which one worker does everything that waits. */
-async function orderOf(queue: JobQueue<Task>, count: number): Promise<readonly string[]> {
-  const order: string[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const handled = async ({ data: { task } }: Job<Task>): Promise<void> =>
-      void (order.push(task) === count && resolve());
-    jobs.work(queue, {}, handled).catch(reject);
-  });
-  return order;
 }
 
 test('tenants take turns, however many jobs one of them has and whoever came first', async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { usageOf, type ProcessUsage } from './process-usage.ts';
 import { limitExceeded, type Refusal } from './reader/refused-file.ts';
-import { budgetOf, type ReadingLimits } from './reading-limits.ts';
+import { budgetOf, type PassedLimit, type ReadingLimits } from './reading-limits.ts';
 import {
   FRAME,
   FRAME_HEAD_BYTES,
@@ -29,8 +29,6 @@ const CODE = [
   '../../../../../node_modules',
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const WATCH_MS = 100;
-/** Behind whoever answers requests. */
-const NICENESS = 10;
 const KEPT_OUTPUT = 2_000;
 /** Of its memory, what a reader needs beside its heap: its window of the file, a page, a block. */
 const BUFFER_BYTES = 48 * 1024 * 1024;
@@ -56,6 +54,8 @@ export interface ReaderOptions {
   readonly cacheFolder: string;
   /** The most that its first file may take, milliseconds of processor time. */
   readonly cpuMs: number;
+  /** How far it stands back for other processes, as nice(1) has it. */
+  readonly niceness: number;
 }
 
 /**
@@ -149,6 +149,13 @@ export class ReaderProcess {
     this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
+  /** What it has taken so far, milliseconds of processor time. */
+  async cpuMs(): Promise<number> {
+    const { pid } = this.#child;
+    const usage = this.#ended || pid === undefined ? null : await usageOf(pid);
+    return (this.#cpuMs = Math.max(this.#cpuMs, usage?.cpuMs ?? 0));
+  }
+
   /** Whatever it is doing. */
   end(): void {
     this.#isGivenUp = true;
@@ -157,13 +164,17 @@ export class ReaderProcess {
 
   async #failure(reading: Reading): Promise<Error> {
     const { code, signal } = await this.#exited;
-    if (reading.passed !== undefined) return limitPassed(reading.passed);
+    const { bytes, passed } = reading;
+    const limitPassed = ({ name, limit, allowed }: Excess): ProblemError =>
+      refusalProblem(limitExceeded(limit, allowed, { name, limits: this.#limits, bytes }).refusal);
+    if (passed !== undefined) return limitPassed(passed);
     if (this.#child.pid === undefined) return noProcess(this.#output);
     if (this.#isGivenUp) return new Error('the reader of a file was ended before its last row');
     // Limits that the system keeps, or the engine of the process itself (its heap).
     if (signal === 'SIGXCPU' || signal === 'SIGKILL') {
       const allowed = `${Math.round(this.#cpuLeftMs / 1000)} s, ${memoryLimit(this.#limits).allowed}`;
-      return limitPassed({ limit: 'reading it takes more time or memory than the system gives', allowed });
+      const limit = 'reading it takes more time or memory than the system gives';
+      return limitPassed({ name: 'memoryBytes', limit, allowed });
     }
     if (signal === 'SIGABRT' || signal === 'SIGTRAP' || /out of memory|allocation failed/i.test(this.#output))
       return limitPassed(memoryLimit(this.#limits));
@@ -190,7 +201,8 @@ export class ReaderProcess {
   }
 }
 
-interface PassedLimit {
+interface Excess {
+  readonly name: keyof ReadingLimits;
   /** In words. */
   readonly limit: string;
   readonly allowed: string;
@@ -200,7 +212,7 @@ interface PassedLimit {
 class Reading {
   /** Of its content, or of the file while that is more: what reading it may take grows with it. */
   bytes: number;
-  passed: PassedLimit | undefined;
+  passed: Excess | undefined;
   /** Runs while others wait for the reader. */
   readonly waiting = new Stopwatch();
   readonly #cpuBeforeMs: number;
@@ -210,28 +222,40 @@ class Reading {
     this.#cpuBeforeMs = cpuBeforeMs;
   }
 
-  limitPassed({ cpuMs, ownBytes }: ProcessUsage, limits: ReadingLimits): PassedLimit | undefined {
+  limitPassed({ cpuMs, ownBytes }: ProcessUsage, limits: ReadingLimits): Excess | undefined {
     const [allowedCpuMs, allowedWaitMs] = [budgetOf(limits.cpuMs, this.bytes), budgetOf(limits.waitMs, this.bytes)];
     if (ownBytes > limits.memoryBytes) return memoryLimit(limits);
     if (cpuMs - this.#cpuBeforeMs > allowedCpuMs)
-      return { limit: 'reading it takes too much processor time', allowed: `${Math.round(allowedCpuMs / 1000)} s` };
+      return { name: 'cpuMs', limit: 'reading it takes too much processor time', allowed: secondsText(allowedCpuMs) };
     if (this.waiting.elapsedMs > allowedWaitMs)
-      return { limit: 'reading it takes too long', allowed: `${Math.round(allowedWaitMs / 1000)} s` };
+      return { name: 'waitMs', limit: 'reading it takes too long', allowed: secondsText(allowedWaitMs) };
     return undefined;
   }
 }
 
-const memoryLimit = ({ memoryBytes }: ReadingLimits): PassedLimit => ({
+const secondsText = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+
+const memoryLimit = ({ memoryBytes }: ReadingLimits): Excess => ({
+  name: 'memoryBytes',
   limit: 'reading it takes too much memory',
   allowed: `${Math.round(memoryBytes / 1024 ** 2)} MiB`,
 });
 
-/** What a reader says of a file, as the service throws it. */
-export const refusalProblem = ({ type, message, ...options }: Refusal): ProblemError =>
-  new ProblemError(type, message, options);
+/** A file took more than it may. */
+export class PassedLimitError extends ProblemError {
+  readonly passed: PassedLimit;
 
-const limitPassed = ({ limit, allowed }: PassedLimit): ProblemError =>
-  refusalProblem(limitExceeded(limit, allowed).refusal);
+  constructor({ type, message, ...options }: Omit<Refusal, 'passed'>, passed: PassedLimit) {
+    super(type, message, options);
+    this.passed = passed;
+  }
+}
+
+/** What a reader says of a file, as the service throws it. */
+export const refusalProblem = ({ passed, ...refusal }: Refusal): ProblemError => {
+  const { type, message, ...options } = refusal;
+  return passed === undefined ? new ProblemError(type, message, options) : new PassedLimitError(refusal, passed);
+};
 
 /** The machine has no room for one more process. */
 const noProcess = (cause: string): ProblemError =>
@@ -242,7 +266,7 @@ const noProcess = (cause: string): ProblemError =>
 
 /** `ulimit` holds also when nobody watches any more: a reader that is stuck ends although the service has gone. */
 function spawnReader(
-  { folder, alsoReads, limits, cacheFolder }: ReaderOptions,
+  { folder, alsoReads, limits, cacheFolder, niceness }: ReaderOptions,
   cpuMs: number,
 ): ChildProcessByStdio<Writable, Readable, Readable> {
   const mayRead = [...CODE, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map(
@@ -264,7 +288,7 @@ function spawnReader(
     ...heap,
     PROGRAM,
   ];
-  return spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec nice -n ${NICENESS} "$0" "$@"`, ...node], {
+  return spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec nice -n ${niceness} "$0" "$@"`, ...node], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { NODE_COMPILE_CACHE: cacheFolder },
   });

@@ -9,10 +9,16 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import { diskFullProblem, isDiskFull } from '../../../../platform/disk-full.ts';
 import { FairTurns, type Release } from '../../../../platform/fair-turns.ts';
 import { Spool, type SpoolOptions } from '../../../../platform/spool.ts';
-import { budgetOf, LARGE_FILE_BYTES, READING_LIMITS, SMALL_FILE_LIMITS, type ReadingLimits } from './reading-limits.ts';
-import { ReaderProcess, type Frame } from './reader-process.ts';
-import type { ReadingOrder } from './reading-messages.ts';
-import { FILE_LIMIT_EXCEEDED } from './reader/refused-file.ts';
+import {
+  budgetOf,
+  isHigherIn,
+  LARGE_FILE_BYTES,
+  READING_LIMITS,
+  SMALL_FILE_LIMITS,
+  type ReadingLimits,
+} from './reading-limits.ts';
+import { PassedLimitError, ReaderProcess, type Frame } from './reader-process.ts';
+import { FRAME, type ReadingOrder } from './reading-messages.ts';
 
 export interface ReadingRoomOptions extends Partial<Pick<SpoolOptions, 'reserveBytes' | 'freeBytesOf'>> {
   /** Where files wait until they have been read; made if missing, and emptied of what killed processes left. */
@@ -45,6 +51,15 @@ export type FileSize = 'small' | 'large';
  */
 const PLACES: Readonly<Record<FileSize, number>> = { small: 3, large: 2 };
 const MAX_READERS = PLACES.small + PLACES.large;
+/** Both behind whoever answers requests, and large files behind small ones, of which each turn is short. */
+const NICENESS: Readonly<Record<FileSize, number>> = { small: 10, large: 15 };
+/**
+ * Turns are worth the processor time that they take. So much is expected of an account of which nothing is known,
+ * milliseconds.
+ */
+const EXPECTED_CPU_MS: Readonly<Record<FileSize, number>> = { small: 1_000, large: 5_000 };
+/** Whoever has a place costs something in any case: this part of the time. */
+const LEAST_COST = 0.1;
 /**
  * Blocks of rows on their way into the engine, of all tenants: it may need twenty times of each. Short ones need not
  * wait.
@@ -72,8 +87,8 @@ export class ReadingRoom {
   readonly #limits: Readonly<Record<FileSize, ReadingLimits>>;
   readonly #spool: Spool;
   readonly #turns: Readonly<Record<FileSize, FairTurns>> = {
-    small: new FairTurns({ places: PLACES.small, perTenant: 1 }),
-    large: new FairTurns({ places: PLACES.large, perTenant: 1 }),
+    small: new FairTurns({ places: PLACES.small, perTenant: 1, expectedCost: EXPECTED_CPU_MS.small }),
+    large: new FairTurns({ places: PLACES.large, perTenant: 1, expectedCost: EXPECTED_CPU_MS.large }),
   };
   readonly #storing = new FairTurns(STORING);
   readonly #records = new FairTurns({ places: RECORD_PLACES, perTenant: 1 });
@@ -84,6 +99,8 @@ export class ReadingRoom {
     { readonly reader: ReaderProcess; readonly size: FileSize; readonly timer: NodeJS.Timeout }
   >();
   readonly #uploads = new Map<string, number>();
+  /** Processor time that reading has taken, milliseconds. */
+  readonly #cpuMs = new WeakMap<ReceivedFile, number>();
   #folder: Promise<string> | undefined;
   #received = 0;
 
@@ -185,18 +202,29 @@ export class ReadingRoom {
   }
 
   /**
-   * Has work done with a file when it is its tenant's turn. A file that passes the limits of small ones waits once
-   * more, for the turn of a large one, and the work is begun anew.
+   * Has work done with a file when it is its tenant's turn. A file that passes a limit of small ones, where that of
+   * large ones is higher, waits once more for the turn of a large one, and the work is begun anew.
    */
-  async inTurn<T>({ tenant, bytes }: ReceivedFile, work: (size: FileSize) => Promise<T>): Promise<T> {
-    if (bytes <= LARGE_FILE_BYTES) {
+  async inTurn<T>(file: ReceivedFile, work: (size: FileSize) => Promise<T>): Promise<T> {
+    if (file.bytes <= LARGE_FILE_BYTES) {
       try {
-        return await inTurnOf(this.#turns.small, tenant, () => work('small'));
+        return await this.#inTurnOf('small', file, work);
       } catch (error) {
-        if (!isLimitPassed(error)) throw error;
+        if (!(error instanceof PassedLimitError && isHigherIn(this.#limits.large, error.passed))) throw error;
       }
     }
-    return inTurnOf(this.#turns.large, tenant, () => work('large'));
+    return this.#inTurnOf('large', file, work);
+  }
+
+  async #inTurnOf<T>(size: FileSize, file: ReceivedFile, work: (size: FileSize) => Promise<T>): Promise<T> {
+    const release = await this.#turns[size].take(file.tenant);
+    const [cpuBeforeMs, sinceMs] = [this.#cpuMs.get(file) ?? 0, performance.now()];
+    try {
+      return await work(size);
+    } finally {
+      const cpuMs = (this.#cpuMs.get(file) ?? 0) - cpuBeforeMs;
+      release(Math.max(cpuMs, LEAST_COST * (performance.now() - sinceMs)));
+    }
   }
 
   /**
@@ -222,12 +250,20 @@ export class ReadingRoom {
     using unpacked = this.#spool.hold(file.tenant, await this.#folderOf(file.tenant));
     const reader = await this.#readerFor(file, size, cpuMs);
     this.#readers.add(reader);
+    const cpuBeforeMs = await reader.cpuMs();
+    let isTaken = false;
     try {
       const order = { ...instructions, path: file.path, unpackedPath: file.unpackedPath, limits };
-      yield* reader.read(order, file.bytes, (bytes) => unpacked.growTo(bytes));
+      for await (const frame of reader.read(order, file.bytes, (bytes) => unpacked.growTo(bytes))) {
+        isTaken = frame.kind === FRAME.finding;
+        yield frame;
+      }
     } finally {
+      this.#cpuMs.set(file, (this.#cpuMs.get(file) ?? 0) + (await reader.cpuMs()) - cpuBeforeMs);
       this.#readers.delete(reader);
-      this.#keep(file, size, reader);
+      // Whose file was refused does not hold the room of somebody whose next one will be taken.
+      if (isTaken) this.#keep(file, size, reader);
+      else reader.end();
       await rm(file.unpackedPath, { force: true });
     }
   }
@@ -252,6 +288,7 @@ export class ReadingRoom {
       limits: this.#limits[size],
       cacheFolder: join(this.#parent, COMPILED),
       cpuMs,
+      niceness: NICENESS[size],
     });
   }
 
@@ -316,9 +353,6 @@ async function inTurnOf<T>(turns: FairTurns, tenant: string, work: () => Promise
     release();
   }
 }
-
-const isLimitPassed = (error: unknown): boolean =>
-  error instanceof ProblemError && error.problem.code === FILE_LIMIT_EXCEEDED;
 
 /** Folders are named after the process that made them: those of processes that have gone are nobody's. */
 async function removeLeftovers(folder: string): Promise<void> {

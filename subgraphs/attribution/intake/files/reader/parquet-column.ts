@@ -12,6 +12,7 @@ import { compressors } from 'hyparquet-compressors';
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
 import { convert } from 'hyparquet/src/convert.js';
 import { MAX_ROW_BYTES, type ReadingLimits } from '../reading-limits.ts';
+import type { PageAllowance } from './page-allowance.ts';
 import { limitExceeded, unreadableParquet } from './refused-file.ts';
 
 /** A file that is read at any place, as the format asks for. */
@@ -53,6 +54,14 @@ const PARSERS = {
   jsonFromBytes: (bytes: Uint8Array) => bytes,
 } as unknown as ParquetParsers;
 
+/** What the columns of a file have in common. */
+export interface ColumnSetting {
+  readonly file: RandomAccessFile;
+  readonly root: SchemaTree;
+  readonly limits: ReadingLimits;
+  readonly allowance: PageAllowance;
+}
+
 type ColumnDecoder = Parameters<typeof readPage>[2];
 
 /** One column of a row group, page by page: only one page of it is in memory. */
@@ -60,6 +69,7 @@ export class ParquetColumn {
   readonly #file: RandomAccessFile;
   readonly #decoder: ColumnDecoder;
   readonly #limits: ReadingLimits;
+  readonly #allowance: PageAllowance;
   /** Decimals of a decimal type, which come as the nearest number. */
   readonly #scale: number | undefined;
   readonly #end: number;
@@ -70,7 +80,7 @@ export class ParquetColumn {
   #next = 0;
 
   /** @throws RefusedFileError `unreadable_parquet` */
-  constructor(file: RandomAccessFile, leaf: SchemaTree, root: SchemaTree, group: RowGroup, limits: ReadingLimits) {
+  constructor({ file, root, limits, allowance }: ColumnSetting, leaf: SchemaTree, group: RowGroup) {
     const metadata = group.columns.find(
       (chunk) =>
         chunk.meta_data?.path_in_schema.length === 1 && chunk.meta_data.path_in_schema[0] === leaf.element.name,
@@ -78,6 +88,7 @@ export class ParquetColumn {
     if (metadata === undefined) throw unreadableParquet();
     this.#file = file;
     this.#limits = limits;
+    this.#allowance = allowance;
     this.#rowsLeft = Number(group.num_rows);
     this.#position = startOf(metadata);
     this.#end = Math.min(file.bytes, this.#position + Number(metadata.total_compressed_size));
@@ -129,16 +140,23 @@ export class ParquetColumn {
 
   #readPage(): void {
     if (this.#position >= this.#end || this.#rowsLeft <= 0) throw unreadableParquet();
+    const start = this.#position;
     const header = this.#readHeader();
     const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header;
     const { parquetPageBytes } = this.#limits;
     if (Math.max(packed, unpacked) > parquetPageBytes)
-      throw limitExceeded('a page of the file is too large', `${parquetPageBytes} bytes`);
+      throw limitExceeded('a page of the file is too large', `${parquetPageBytes} bytes`, {
+        name: 'parquetPageBytes',
+        limits: this.#limits,
+        bytes: this.#file.bytes,
+      });
     if (!(packed >= 0 && unpacked >= 0 && packed <= this.#end - this.#position)) throw unreadableParquet();
     const values = valuesOf(header);
     if (!(values.count >= 0) || (header.type !== 'DICTIONARY_PAGE' && values.count > this.#rowsLeft))
       throw unreadableParquet();
     if (values.isIndexed && this.#dictionary === undefined) throw unreadableParquet();
+    this.#allowance.page(this.#position - start + packed, unpacked);
+    if (header.type === 'DICTIONARY_PAGE') this.#allowance.dictionary(values.count);
     const content = this.#file.read(this.#position, packed);
     this.#position += packed;
     const reader = { view: new DataView(content.buffer), offset: 0 };

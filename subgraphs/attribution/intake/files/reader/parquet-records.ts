@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { parquetMetadataAsync, parquetSchema, type FileMetaData, type SchemaTree } from 'hyparquet';
 import { MAX_COLUMNS, MAX_ROW_BYTES, type ReadingLimits } from '../reading-limits.ts';
+import { PageAllowance } from './page-allowance.ts';
 import { ParquetColumn, type RandomAccessFile } from './parquet-column.ts';
 import { emptyRow, type RecordReader, type RowSink } from './record-reader.ts';
 import { invalidFile, limitExceeded, RefusedFileError, unreadableParquet } from './refused-file.ts';
@@ -108,11 +109,10 @@ function readGroups(open: OpenParquet, used: ReadonlySet<number>, sink: RowSink)
   const bytes = Buffer.allocUnsafe(2 * MAX_ROW_BYTES);
   const row = { ...emptyRow(open.leaves.length), data: bytes, count: open.leaves.length };
   const places = [...used];
+  const setting = { ...open, allowance: new PageAllowance(open.file.bytes, open.limits) };
   let line = 0;
   for (const group of open.metadata.row_groups) {
-    const columns = places.map(
-      (place) => new ParquetColumn(open.file, open.leaves[place]!, open.root, group, open.limits),
-    );
+    const columns = places.map((place) => new ParquetColumn(setting, open.leaves[place]!, group));
     for (let left = Number(group.num_rows); left > 0; left -= 1) {
       line += 1;
       let at = 0;

@@ -1,4 +1,5 @@
 import type { ProblemDetail, ProblemType } from '../../../../../schema/problems.ts';
+import type { PassedLimit } from '../reading-limits.ts';
 
 /** What the reader's process says of a file that it does not take; the other side throws it as a ProblemError. */
 export interface Refusal {
@@ -10,6 +11,8 @@ export interface Refusal {
   readonly code?: string;
   readonly param?: string;
   readonly errors?: readonly ProblemDetail[];
+  /** Where the file passed a limit that may be higher for large files. */
+  readonly passed?: PassedLimit;
 }
 
 /** The file as a whole cannot be read. */
@@ -27,17 +30,18 @@ export class RefusedFileError extends Error {
 export const invalidFile = (
   code: string,
   message: string,
-  details: Pick<Refusal, 'param' | 'errors'> = {},
+  details: Pick<Refusal, 'param' | 'errors' | 'passed'> = {},
 ): RefusedFileError => new RefusedFileError({ type: 'validation_error', message, code, param: '/content', ...details });
 
 export const FILE_LIMIT_EXCEEDED = 'file_limit_exceeded';
 
 /** A file past one of the limits; the same file would meet it again. */
-export function limitExceeded(limit: string, allowed: string): RefusedFileError {
+export function limitExceeded(limit: string, allowed: string, passed?: PassedLimit): RefusedFileError {
   const cure = 'Split it, or write it in a plainer form.';
   const message = `The file exceeds a limit of reading: ${limit} (${allowed} allowed). ${cure}`;
   return invalidFile(FILE_LIMIT_EXCEEDED, message, {
     errors: [{ param: '/content', code: FILE_LIMIT_EXCEEDED, message: `${limit}: ${allowed} allowed` }],
+    ...(passed === undefined ? {} : { passed }),
   });
 }
 

@@ -191,10 +191,13 @@ test('a file that says it holds far more rows than its bytes can is refused', as
   });
 });
 
-// Files of an earlier hostile-files run (seed 380154, cases 1984 and 1655).
+// The first two are files of an earlier hostile-files run (seed 380154, cases 1984 and 1655). In the third, 200 row
+// groups have the same pages; the fourth has a dictionary of a million entries in 4 KiB.
 test.each([
   ['nameless-column', 'unreadable_parquet'],
   ['endless-page', 'file_limit_exceeded'],
+  ['shared-pages', 'unreadable_parquet'],
+  ['long-dictionary', 'file_limit_exceeded'],
 ])('of a damaged file the reader says so before a caller gives up: %s', async (name, code) => {
   const file = readFileSync(join(import.meta.dirname, 'damaged', `${name}.parquet`));
   await expect(upload(store.clickhouse, newSource(), file, PARQUET)).rejects.toMatchObject({

@@ -11,7 +11,12 @@ import {
   type ReadingFinding,
   type Refusal,
 } from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
-import type { ReadingLimits } from '../../../../../subgraphs/attribution/intake/files/reading-limits.ts';
+import {
+  budgetOf,
+  READING_LIMITS,
+  SMALL_FILE_LIMITS,
+  type ReadingLimits,
+} from '../../../../../subgraphs/attribution/intake/files/reading-limits.ts';
 import {
   ReadingRoom,
   type FileSize,
@@ -160,6 +165,55 @@ describe('readers together', () => {
     });
     expect([sizes, accepted]).toEqual([['small', 'large'], 1_000_000]);
     await room.close();
+  });
+
+  test('one that passes a limit that is hardly higher for large ones is not begun anew', async () => {
+    const room = new ReadingRoom({
+      folder,
+      smallLimits: { cpuMs: { base: 20, perMebibyte: 0 } },
+      limits: { cpuMs: { base: 25, perMebibyte: 0 } },
+    });
+    await using file = await room.receive('tenant', [Buffer.from(HEADER + ROW.repeat(1_000_000))], Infinity);
+    const sizes: FileSize[] = [];
+    const reading = room.inTurn(file, async (size) => {
+      sizes.push(size);
+      for await (const frame of room.read(file, ORDER, size)) void frame;
+    });
+    await expect(reading).rejects.toEqual(exceeded('processor time'));
+    expect(sizes).toEqual(['small']);
+    await room.close();
+  });
+
+  test('a small file has a second of processor time, and no turn of small files takes more than three', () => {
+    const limits = { ...READING_LIMITS, ...SMALL_FILE_LIMITS };
+    const budgets = [0, 26 * 1024, MIB, 32 * MIB, 1024 * MIB].map((bytes) =>
+      [limits, READING_LIMITS].map(({ cpuMs }) => Math.round(budgetOf(cpuMs, bytes) / 10) / 100),
+    );
+    expect(budgets).toEqual([
+      [1, 1],
+      [1, 1.06],
+      [1.05, 3.25],
+      [2.6, 11],
+      [3, 259],
+    ]);
+  });
+
+  test('of those who wait goes first whose turns are short', async () => {
+    const room = new ReadingRoom({ folder });
+    const begun: string[] = [];
+    const turnOf = (tenant: string, ms: number) => {
+      const file = { tenant, path: '', unpackedPath: '', bytes: 1, [Symbol.asyncDispose]: () => Promise.resolve() };
+      return room.inTurn(file, async () => {
+        begun.push(tenant);
+        await sleep(ms);
+      });
+    };
+    await turnOf('neighbour', 10);
+    const hogs = Array.from({ length: 20 }, (_, index) => turnOf(`hog ${index % 10}`, 100));
+    for (let turns = 0; turns < 3; turns += 1) await turnOf('neighbour', 10);
+    await Promise.all(hogs);
+    // Three find places at the start, and three at most begin between two turns of the neighbour.
+    expect(begun.lastIndexOf('neighbour')).toBeLessThan(13);
   });
 
   test('what is wrong with the file itself is told at once', async () => {
