@@ -36,7 +36,13 @@ export async function onlyFile<T>(
   const parsed = new Promise<never>((_resolve, reject) => {
     parser.on(
       'file',
-      (field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
+      (
+        field: string | undefined,
+        stream: BusboyFileStream,
+        fileName: string,
+        _transferEncoding: string,
+        mediaType: string,
+      ) => {
         // A part may be cut off before anybody reads it: the error waits in the stream for its reader.
         stream.on('error', (error) => stream.destroy(error));
         if (used !== undefined) {
@@ -55,7 +61,7 @@ export async function onlyFile<T>(
         used.then(() => stream.resume(), reject);
       },
     );
-    parser.on('field', (field: string) =>
+    parser.on('field', (field: string | undefined) =>
       refuse(notTheFile(field, 'unknown_member', 'is not known here: the form has one part, the file')),
     );
   });
@@ -86,9 +92,13 @@ async function* complete(stream: BusboyFileStream, formEnd: () => Promise<unknow
   await formEnd();
 }
 
-function notTheFile(field: string, code: string, message: string): ProblemError {
-  const param = `/${field.slice(0, 64)}`;
-  return new ProblemError('validation_error', `${param.slice(1)}: ${message}`, { code, param });
+/** @param field a part may come without a name, whatever the parser's types say */
+function notTheFile(field: string | undefined, code: string, message: string): ProblemError {
+  const param = `/${(field ?? '').slice(0, 64)}`;
+  return new ProblemError('validation_error', `${param.slice(1) || 'a part without a name'}: ${message}`, {
+    code,
+    param,
+  });
 }
 
 /** @throws ProblemError `invalid_request` behind the part that is one too many */

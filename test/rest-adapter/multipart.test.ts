@@ -82,6 +82,22 @@ describe('multipart/form-data', () => {
     expect(isWhole).toBe(false);
   });
 
+  test.each(['', '; filename="b.csv"'])('a part without a name%s is refused like any other', async (fileName) => {
+    await using door = await openDoor(recording());
+    const file = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\r\n';
+    const nameless = `--b\r\nContent-Disposition: form-data${fileName}\r\n\r\nx\r\n--b--\r\n`;
+    const response = await fetch(`${door.url}${PATH}`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer test',
+        'x-nonce': randomUUID(),
+        'content-type': 'multipart/form-data; boundary=b',
+      },
+      body: `${file}${nameless}`,
+    });
+    expect([response.status, await response.json()]).toMatchObject([422, { error: { type: 'validation_error' } }]);
+  });
+
   test('another part ahead of the file does, too', async () => {
     await using door = await openDoor(recording());
     const data = new FormData();
