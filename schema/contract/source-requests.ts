@@ -15,7 +15,7 @@ const columnMapping = z
     for (const column of Object.keys(mapping)) {
       if ((CANONICAL_COLUMNS as readonly string[]).includes(column)) continue;
       const message = `is not one of ${CANONICAL_COLUMNS.join(', ')}`;
-      context.addIssue({ code: 'custom', path: [column], message, params: { code: 'unknown_column' } });
+      context.addIssue({ code: 'custom', path: [column], message, params: { code: 'invalid_mapping' } });
     }
   });
 /** Which character stands between cells is said by the verb. */

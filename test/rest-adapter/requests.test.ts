@@ -44,7 +44,7 @@ describe('validation and what is asked of the graph', () => {
       'dataSourceId',
       'dateRange',
     ]);
-    expect(door.client.calls).toMatchObject([
+    expect(door.client.calls.slice(0, 1)).toMatchObject([
       {
         name: 'RunAttribution',
         variables: {
