@@ -1,5 +1,11 @@
 import { KeyStore } from '../services/identity/keys/key-store.ts';
-import { DEFAULT_PUBLIC_BASE_URL, DEFAULT_REGION, DEFAULT_TIER_TABLE, type Config } from './config/config.ts';
+import {
+  DEFAULT_PUBLIC_BASE_URL,
+  DEFAULT_REGION,
+  DEFAULT_SOURCES_PER_ACCOUNT,
+  DEFAULT_TIER_TABLE,
+  type Config,
+} from './config/config.ts';
 import { EndpointSecrets } from '../services/webhooks/endpoint-secret.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
@@ -39,7 +45,9 @@ export interface SubgraphOptions {
   /** The types of data sources that can be connected; those of every deployment when absent. */
   readonly connectors?: Connectors;
   readonly clock: () => Date;
-  readonly config?: Partial<Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region' | 'tierTable'>>;
+  readonly config?: Partial<
+    Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region' | 'tierTable' | 'sourcesPerAccount'>
+  >;
 }
 
 /** The verb behind uploads, with its services filled in. */
@@ -90,6 +98,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         connectors: options.connectors ?? new Connectors(SERVED),
         sourceCredentials: new SourceCredentials(new KeyVault(options.keyEncryptionKey)),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
+        mostSources: config?.sourcesPerAccount ?? DEFAULT_SOURCES_PER_ACCOUNT,
         isAgent: async (id) => (await findPublicFace(database, id)) !== null,
         channelsOf: async (source) => sourceChannels(clickhouse, await withoutGaps(clickhouse, source)),
         isRegex: regexCheck(clickhouse),

@@ -204,6 +204,7 @@ const service = await startProgram(
     DATABASE_OWNER_URL: postgres.ownerUrl,
     CLICKHOUSE_URL: clickhouse.url,
     RATE_LIMITS: everybody,
+    SOURCES_PER_ACCOUNT: '1000000',
     LOG_LEVEL: 'warn',
   },
   profile,

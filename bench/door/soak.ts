@@ -50,7 +50,12 @@ interface Answer {
 const folder = mkdtempSync(join(tmpdir(), 'liftgraph-soak-'));
 chmodSync(folder, 0o711);
 const service = await Service.start({
-  env: { LIFTGRAPH_DATA_DIR: join(folder, 'data'), RATE_LIMITS: EVERYBODY, LOG_LEVEL: 'warn' },
+  env: {
+    LIFTGRAPH_DATA_DIR: join(folder, 'data'),
+    RATE_LIMITS: EVERYBODY,
+    SOURCES_PER_ACCOUNT: '1000000',
+    LOG_LEVEL: 'warn',
+  },
   nodeOptions: INSPECTABLE,
 });
 const endDate = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);

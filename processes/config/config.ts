@@ -36,6 +36,7 @@ export type Role = (typeof ROLES)[number];
 
 /** Where a deployment lies that does not say so. */
 export const DEFAULT_REGION: Region = 'eu';
+export const DEFAULT_SOURCES_PER_ACCOUNT = 500;
 export const DEFAULT_TIER_TABLE: TierTable = 'three';
 
 /** Where a service is reached whose configuration says nothing of it. */
@@ -94,6 +95,8 @@ export interface Config {
   /** The dates that rows of uploads may have: from a UTC day, `YYYY-MM-DD`, to so many hours ahead of the upload. */
   readonly rowsEarliestDay: string;
   readonly rowsMaxAheadHours: number;
+  /** Data sources that an account may have in an environment; each costs the columnar engine some 50 KB of memory. */
+  readonly sourcesPerAccount: number;
   /**
    * Bytes of the stores' disk that are kept free: with fewer, whatever stores anything is refused; 0 watches no disk.
    */
@@ -174,6 +177,7 @@ const environmentSchema = z.object({
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
   ROWS_EARLIEST_DAY: dayFrom(EARLIEST_DAY).default(EARLIEST_DAY),
   ROWS_MAX_AHEAD_HOURS: wholeNumber(0, MAX_AHEAD_HOURS, ' hours').default(MAX_AHEAD_HOURS),
+  SOURCES_PER_ACCOUNT: wholeNumber(1, 1_000_000, ' sources').default(DEFAULT_SOURCES_PER_ACCOUNT),
   DISK_RESERVE_BYTES: wholeNumber(0, 1000 * TERABYTE, ' bytes').default(HALF_A_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
   CONNECTIONS_MAX: wholeNumber(16, 1_000_000, ' connections').optional(),
@@ -313,6 +317,7 @@ function toConfig(environment: Environment): Config {
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
     rowsEarliestDay: environment.ROWS_EARLIEST_DAY,
     rowsMaxAheadHours: environment.ROWS_MAX_AHEAD_HOURS,
+    sourcesPerAccount: environment.SOURCES_PER_ACCOUNT,
     diskReserveBytes: environment.DISK_RESERVE_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
     connectionsMax,

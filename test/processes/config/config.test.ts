@@ -34,6 +34,7 @@ describe('loadConfig', () => {
       graphqlIntrospection: true,
       jobLeaseS: 60,
       uploadMaxBytes: 8_589_934_592,
+      sourcesPerAccount: 500,
       diskReserveBytes: 536_870_912,
       trustedProxyHops: 0,
       rowsEarliestDay: '2000-01-01',

@@ -22,6 +22,11 @@ export type ConnectionEffect = z.output<typeof connectionEffect>;
 export interface ConnectServices {
   readonly database: Database;
   readonly isAgent: IsAgent;
+  /**
+   * Of an account in an environment. Each has partitions of its own in the engine, which keeps memory for them; deleted
+   * sources count as long as their rows are kept.
+   */
+  readonly mostSources: number;
   readonly connectors: Connectors;
   readonly sourceCredentials: SourceCredentials;
   readonly clock: () => Date;
@@ -35,7 +40,7 @@ export interface ConnectServices {
  * (`too_many_data_sources`); `service_unavailable` / `source_unreachable`
  */
 export async function connectDataSource(
-  { database, isAgent, connectors, sourceCredentials, clock }: ConnectServices,
+  { database, isAgent, mostSources, connectors, sourceCredentials, clock }: ConnectServices,
   principal: Principal,
   rawInput: object,
   settlement: Settlement<ConnectionEffect>,
@@ -48,7 +53,7 @@ export async function connectDataSource(
   const agentId = await servingAgent(isAgent, principal, input.agentId);
   const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
-  await assertFewSources(database, principal);
+  await assertFewSources(database, principal, mostSources);
   // After all that costs less.
   if ('fetch' in connector) await connectors.check(connector, credentials);
 
@@ -79,24 +84,18 @@ export async function connectDataSource(
   return source;
 }
 
-/**
- * Of an account in an environment. Each has partitions of its own in the engine, which keeps some 50 KB of memory for
- * them. Deleted sources count as long as their rows are kept.
- */
-const MOST_SOURCES = 500;
-
 /** @throws ProblemError `validation_error` / `too_many_data_sources` */
-async function assertFewSources(database: Database, principal: Principal): Promise<void> {
+async function assertFewSources(database: Database, principal: Principal, most: number): Promise<void> {
   const [row] = await database.askAs<{ n: number }>(principal, {
     name: 'data-sources.count',
     text: `select count(*)::int as n from attribution.data_sources
            where account_id = $1 and (deleted_at is null or deleted_at > now() - interval '${PURGE_AFTER_DAYS} days')`,
     values: [principal.accountId],
   });
-  if (row!.n < MOST_SOURCES) return;
+  if (row!.n < most) return;
   throw new ProblemError(
     'validation_error',
-    `There are ${MOST_SOURCES} data sources already, which is the maximum; one that was deleted counts for ` +
+    `There are ${most} data sources already, which is the maximum; one that was deleted counts for ` +
       `${PURGE_AFTER_DAYS} days more. Send further rows to one that exists.`,
     { code: 'too_many_data_sources' },
   );

@@ -53,6 +53,7 @@ export interface DataSourceServices extends SourceServices {
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
   readonly isAgent: IsAgent;
+  readonly mostSources: number;
   readonly connectors: Connectors;
   readonly sourceCredentials: SourceCredentials;
   readonly clock: () => Date;
