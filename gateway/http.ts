@@ -5,7 +5,7 @@ import type { ApolloServer } from '@apollo/server';
 import { koaMiddleware } from '@as-integrations/koa';
 import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
-import { addressBlock } from '../services/identity/admission/address-block.ts';
+import { countRefused } from '../services/identity/admission/count-refused.ts';
 import { challengeOf } from '../services/identity/admission/challenge.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { trustHeaders } from '../schema/trust-headers.ts';
@@ -106,21 +106,6 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
   };
 
   /** What is refused before anybody knows who is calling is counted by its address, as over REST. */
-  async function strangersWindows(ctx: Context, requestId: string): Promise<Record<string, string>> {
-    const origin = options.originOf(ctx.req);
-    try {
-      const windows = await options.admission.countStranger('anonymous', addressBlock(origin.clientAddress), {
-        requestId,
-        origin,
-      });
-      return rateLimitHeaders(windows);
-    } catch (error) {
-      if (error instanceof RateLimitError) return rateLimitHeaders(error.windows);
-      if (error instanceof ProblemError) return {};
-      throw error;
-    }
-  }
-
   async function refuse(ctx: Context, error: unknown, requestId: string): Promise<void> {
     const known = problemBehind(error, requestId, logger);
     const { problem } = known;
@@ -131,7 +116,10 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     const challenge = challengeOf(known, options.rootUrl, null);
     if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
     if (error instanceof RateLimitError) ctx.set(rateLimitHeaders(error.windows));
-    else if (problem.status < 500 && !ctx.res.hasHeader('RateLimit')) ctx.set(await strangersWindows(ctx, requestId));
+    else if (problem.status < 500 && !ctx.res.hasHeader('RateLimit')) {
+      const windows = await countRefused(options.admission, { requestId, origin: options.originOf(ctx.req) });
+      ctx.set(rateLimitHeaders(windows));
+    }
     if (problem.retryAfterS !== undefined) ctx.set('Retry-After', String(problem.retryAfterS));
     ctx.type = ctx.accepts(JSON_TYPE, GRAPHQL_JSON) || JSON_TYPE;
     ctx.body = JSON.stringify({ errors: [options.errors.present(error, requestId)] });

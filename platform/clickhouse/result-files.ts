@@ -98,8 +98,11 @@ class ResultFile implements AsyncDisposable {
   async #look(): Promise<number> {
     const size = await stat(this.path).then(
       (file) => file.size,
-      // The engine makes it with the first row.
-      () => 0,
+      (error: NodeJS.ErrnoException) => {
+        // The engine makes it with the first row.
+        if (error.code === 'ENOENT') return 0;
+        throw error;
+      },
     );
     if (size > this.#maxBytes)
       throw new EngineError(396, 'TOO_MANY_ROWS_OR_BYTES', `Limit for result exceeded, max bytes: ${this.#maxBytes}`);
