@@ -4,9 +4,12 @@ import { atReadersPace } from '../../rest-adapter/readers-pace.ts';
 const CHUNK = Buffer.alloc(1_000);
 /** A thousand bytes take a tenth of a second. */
 const PACE = { bytesPerS: 10_000, patienceMs: 400 };
+/** For those who are not to be cut, on a busy machine either. */
+const PATIENT = { ...PACE, patienceMs: 2_000 };
 
 /** How a reader fares who takes so long for each chunk, while each takes so long to come. */
-async function read({ chunks, readerMs, sourceMs = 0 }: { chunks: number; readerMs: number; sourceMs?: number }) {
+async function read(times: { chunks: number; readerMs: number; sourceMs?: number }, pace = PACE) {
+  const { chunks, readerMs, sourceMs = 0 } = times;
   let isClosed = false;
   let taken = 0;
   const cut = new AbortController();
@@ -20,7 +23,7 @@ async function read({ chunks, readerMs, sourceMs = 0 }: { chunks: number; reader
       isClosed = true;
     }
   }
-  for await (const chunk of atReadersPace(source(), () => cut.abort(), PACE)) {
+  for await (const chunk of atReadersPace(source(), () => cut.abort(), pace)) {
     taken += chunk.length;
     await sleep(readerMs, undefined, { signal: cut.signal }).catch(() => undefined);
     if (cut.signal.aborted) break;
@@ -41,8 +44,10 @@ test('a reader who never stands still but is slower than the pace is cut, too', 
 });
 
 test('a reader who keeps the pace is not cut, whatever the source takes', async () => {
-  expect(await read({ chunks: 12, readerMs: 50 })).toEqual({ isCut: false, taken: 12_000, isClosed: true });
-  expect(await read({ chunks: 3, readerMs: 10, sourceMs: 600 })).toMatchObject({ isCut: false, taken: 3_000 });
+  const quick = { isCut: false, taken: 30_000, isClosed: true };
+  expect(await read({ chunks: 30, readerMs: 80 }, PATIENT)).toEqual(quick);
+  const waiting = { isCut: false, taken: 3_000, isClosed: true };
+  expect(await read({ chunks: 3, readerMs: 10, sourceMs: 800 }, PATIENT)).toEqual(waiting);
 });
 
 test('a pause behind a quick beginning is forgiven', async () => {
@@ -51,9 +56,9 @@ test('a pause behind a quick beginning is forgiven', async () => {
   async function* source(): AsyncGenerator<Buffer> {
     for (let chunk = 0; chunk < 20; chunk += 1) yield CHUNK;
   }
-  for await (const chunk of atReadersPace(source(), () => cut.abort(), PACE)) {
+  for await (const chunk of atReadersPace(source(), () => cut.abort(), PATIENT)) {
     taken += chunk.length;
-    if (taken === 10_000) await sleep(250);
+    if (taken === 10_000) await sleep(1_000);
   }
   expect([cut.signal.aborted, taken]).toEqual([false, 20_000]);
 });
