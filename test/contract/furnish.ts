@@ -35,7 +35,7 @@ export async function furnish(caller: Caller, options: Furnishing = {}): Promise
   const { within, times = 1 } = options;
   const without: readonly string[] = options.without ?? [];
   for (const { many } of NOUNS) objectsOf(many);
-  const belongings: Partial<Record<IdKind, string>> = {};
+  const workshop = new Workshop(caller, options);
   for (const [noun, objects] of Object.entries<NounObjects>(OBJECTS)) {
     if (
       'comesWith' in objects ||
@@ -43,50 +43,68 @@ export async function furnish(caller: Caller, options: Furnishing = {}): Promise
       (within !== undefined && objects.notIn?.includes(within) === true)
     )
       continue;
-    for (let index = 0; index < times; index += 1) {
-      const id = await objects.make(groundOf(noun, caller, belongings, index, options));
-      if (objects.kind === undefined) continue;
-      if (typeof id !== 'string' || id === 'undefined')
-        throw new Error(`"make" of ${noun} in ${WHERE} gave no id of kind ${objects.kind}`);
-      belongings[objects.kind] = id;
-    }
+    for (let index = 0; index < times; index += 1) await workshop.make(noun, index);
   }
-  return belongings;
+  return workshop.belongings;
 }
 
-function groundOf(
-  noun: string,
-  caller: Caller,
-  belongings: Belongings,
-  index: number,
-  { shop = OF_SMALLEST_SHOP, withWorker = true }: Furnishing,
-): Ground {
-  const answered = async (asked: string, answer: Promise<Answer>): Promise<Json> => {
-    const { status, text, body } = await answer;
-    if (status >= 300) {
-      const hint = status === 500 ? '; house.log() says why, test/architecture/entities.test.ts knows one reason' : '';
-      throw new Error(`${WHERE} could not make one of ${noun}: ${asked} was answered with ${status} ${text}${hint}`);
+/** Makes objects for a caller: what an object hangs on is made before it, where nobody has made it yet. */
+class Workshop {
+  readonly belongings: Partial<Record<IdKind, string>> = {};
+  readonly #caller: Caller;
+  readonly #options: Furnishing;
+
+  constructor(caller: Caller, options: Furnishing) {
+    this.#caller = caller;
+    this.#options = options;
+  }
+
+  async make(noun: string, index: number): Promise<void> {
+    const objects = objectsOf(noun);
+    if ('comesWith' in objects) throw new Error(`nobody makes ${noun}: they come with ${objects.comesWith}`);
+    const id = await objects.make(this.ground(noun, index));
+    if (objects.kind === undefined) return;
+    if (typeof id !== 'string' || id === 'undefined')
+      throw new Error(`"make" of ${noun} in ${WHERE} gave no id of kind ${objects.kind}`);
+    this.belongings[objects.kind] = id;
+  }
+
+  /** The last that was made of a kind, or the first one, made now. */
+  async id(kind: IdKind, noun: string): Promise<string> {
+    if (this.belongings[kind] === undefined) {
+      const maker = Object.entries<NounObjects>(OBJECTS).find(
+        ([, objects]) => !('comesWith' in objects) && objects.kind === kind,
+      );
+      if (maker === undefined) throw new Error(`${noun} in ${WHERE} takes a ${kind} that nobody makes there`);
+      await this.make(maker[0], 0);
     }
-    return body;
-  };
-  const json = { 'content-type': 'application/json' };
-  return {
-    ...shop,
-    index,
-    preferring: withWorker ? {} : { prefer: 'wait=0' },
-    id: (kind) => idIn(belongings, kind, noun),
-    get: (path) => answered(`GET ${path}`, caller.get(path)),
-    post: (path, body, headers) => answered(`POST ${path}`, caller.post(path, body, headers)),
-    put: (path, body) => answered(`PUT ${path}`, caller.send('PUT', path, JSON.stringify(body), json)),
-    register: (members) => answered('POST /agents/register', caller.registerAnother(members)),
-  };
-}
+    return this.belongings[kind]!;
+  }
 
-function idIn(belongings: Belongings, kind: IdKind, noun: string): string {
-  const id = belongings[kind];
-  if (id === undefined)
-    throw new Error(`${noun} in ${WHERE} takes a ${kind} that nobody has made: say how, above what hangs on it`);
-  return id;
+  ground(noun: string, index: number): Ground {
+    const { shop = OF_SMALLEST_SHOP, withWorker = true } = this.#options;
+    const answered = async (asked: string, answer: Promise<Answer>): Promise<Json> => {
+      const { status, text, body } = await answer;
+      if (status >= 300) {
+        const hint =
+          status === 500 ? '; house.log() says why, test/architecture/entities.test.ts knows one reason' : '';
+        throw new Error(`${WHERE} could not make one of ${noun}: ${asked} was answered with ${status} ${text}${hint}`);
+      }
+      return body;
+    };
+    const caller = this.#caller;
+    const json = { 'content-type': 'application/json' };
+    return {
+      ...shop,
+      index,
+      preferring: withWorker ? {} : { prefer: 'wait=0' },
+      id: (kind) => this.id(kind, noun),
+      get: (path) => answered(`GET ${path}`, caller.get(path)),
+      post: (path, body, headers) => answered(`POST ${path}`, caller.post(path, body, headers)),
+      put: (path, body) => answered(`PUT ${path}`, caller.send('PUT', path, JSON.stringify(body), json)),
+      register: (members) => answered('POST /agents/register', caller.registerAnother(members)),
+    };
+  }
 }
 
 const MUTATIONS = Object.entries<NounObjects>(OBJECTS).flatMap(([noun, { mutations = {} }]) =>
@@ -123,10 +141,14 @@ export function sampleOf(name: string): MutationSample {
   return found.sample;
 }
 
-/** The objects that a mutation needs, and what it takes beside them. */
-export async function furnishFor(name: string, caller: Caller, options: Furnishing): Promise<Pick<Ground, 'id'>> {
-  const belongings = await furnish(caller, options);
-  const before = await sampleOf(name).before?.(groundOf(name, caller, belongings, 0, options));
-  const all = { ...belongings, ...before };
-  return { id: (kind) => idIn(all, kind, name) };
+/** The inputs of both variants of a mutation, with the objects that they name, and no others, made for the caller. */
+export async function inputsFor(name: string, caller: Caller, options: Furnishing): Promise<readonly [object, object]> {
+  const sample = sampleOf(name);
+  const workshop = new Workshop(caller, options);
+  const beside = (await sample.before?.(workshop.ground(name, 0))) ?? {};
+  const named = new Set<IdKind>();
+  const inputs = (id: (kind: IdKind) => string) => [sample.input({ id }, 0), sample.input({ id }, 1)] as const;
+  inputs((kind) => (named.add(kind), 'an id'));
+  for (const kind of named) if (beside[kind] === undefined) await workshop.id(kind, name);
+  return inputs((kind) => (beside[kind] ?? workshop.belongings[kind])!);
 }

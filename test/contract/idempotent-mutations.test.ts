@@ -10,7 +10,7 @@ import type { Uuid } from '../../platform/identifiers.ts';
 import { DiskWatch } from '../../processes/disk-watch.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
-import { furnish, furnishFor, isPublic, needsNoRoom, sampleOf, WITHOUT_EFFECT } from './furnish.ts';
+import { inputsFor, isPublic, needsNoRoom, sampleOf, WITHOUT_EFFECT } from './furnish.ts';
 
 const ROOT = new URL('../..', import.meta.url);
 
@@ -129,22 +129,23 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     owner.query(`update idempotency.claims set answer = null, lease_until = now() - interval '1 second'`);
 
   const WITHOUT_WORKER = { withWorker: false };
+  /** Somebody with a source. */
   const prepareTenant = async () => {
-    const caller = await Caller.register(house.root);
-    return { caller, belongings: await furnish(caller, WITHOUT_WORKER) };
+    const { caller, input } = await prepare('syncDataSource');
+    return { caller, source: (input as { readonly id: string }).id };
   };
   /** Somebody who can say a mutation, with the objects that it needs. */
   const prepare = async (name: string) => {
     const sample = sampleOf(name);
     const tenant = await Caller.register(house.root);
-    const ground = await furnishFor(name, tenant, WITHOUT_WORKER);
+    const [input, otherInput] = await inputsFor(name, tenant, WITHOUT_WORKER);
     return {
       caller: isPublic(name) ? new Caller(house.root, null) : tenant,
       query:
         `mutation Once($input: ${name[0]!.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { ` +
         `${sample.selection} } }`,
-      input: sample.input(ground, 0),
-      otherInput: sample.input(ground, 1),
+      input,
+      otherInput,
     };
   };
 
@@ -193,7 +194,7 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   }
 
   test('refusals: kept where they are of business, with their request id', async () => {
-    const { caller } = await prepareTenant();
+    const caller = await Caller.register(house.root);
     const query = 'mutation { syncDataSource(input: { id: "ds_0351EFTBArmmpvm2tVZ2Qh" }) { sync { syncId } } }';
     const key = randomUUID();
     const first = await say(caller, key, query, {});
@@ -221,10 +222,10 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   });
 
   test('another credential gets the answer if it may do as much, else a conflict', async () => {
-    const { caller, belongings } = await prepareTenant();
+    const { caller, source } = await prepareTenant();
     const query = 'mutation Sync($id: ID!) { syncDataSource(input: { id: $id }) { sync { syncId } } }';
     const key = randomUUID();
-    const first = await say(caller, key, query, { id: belongings.ds });
+    const first = await say(caller, key, query, { id: source });
     const { rows } = await owner.query<{ account_id: Uuid; agent_id: Uuid }>(
       'select account_id, agent_id from auth.api_keys where last4 = $1 order by created_at desc limit 1',
       [caller.key!.slice(-4)],
@@ -234,23 +235,23 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
       house.backing.database.asTenant(accountId, (em) =>
         house.keys.issue(em, { accountId, agentId, kind: 'svc_agent_sk', bond: UNBOUND, scopes }),
       );
-    expect(await say(new Caller(house.root, await issue(SCOPES)), key, query, { id: belongings.ds })).toEqual({
+    expect(await say(new Caller(house.root, await issue(SCOPES)), key, query, { id: source })).toEqual({
       ...first,
       replayed: 'true',
     });
     expect(
-      codeOf(await say(new Caller(house.root, await issue(['attribution:read'])), key, query, { id: belongings.ds })),
+      codeOf(await say(new Caller(house.root, await issue(['attribution:read'])), key, query, { id: source })),
     ).toBe('IDEMPOTENCY_CONFLICT');
   });
 
   test('one key covers one mutation; a query takes no notice of it', async () => {
-    const { caller, belongings } = await prepareTenant();
+    const { caller, source } = await prepareTenant();
     const two = await say(
       caller,
       randomUUID(),
       `mutation Two($id: ID!) { ...A b: syncDataSource(input: { id: $id }) { sync { syncId } } } fragment A on ` +
         `Mutation { a: syncDataSource(input: { id: $id }) { sync { syncId } } }`,
-      { id: belongings.ds },
+      { id: source },
     );
     expect([two.status, codeOf(two), two.body.errors![0]!.extensions['reason']]).toEqual([
       400,
@@ -278,7 +279,7 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   });
 
   test('a WebSocket asks the same store', async () => {
-    const { caller, belongings } = await prepareTenant();
+    const { caller, source } = await prepareTenant();
     const socket = createClient({
       url: `${house.root.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
@@ -286,7 +287,7 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
       retryAttempts: 0,
     });
     const query = 'mutation Once($input: SyncDataSourceInput!) { syncDataSource(input: $input) { sync { syncId } } }';
-    const variables = { input: { id: belongings.ds } };
+    const variables = { input: { id: source } };
     const key = randomUUID();
     try {
       const first = await overSocket(socket, query, variables, key);

@@ -6,8 +6,8 @@ export type Belongings = Readonly<Partial<Record<IdKind, string>>>;
 
 /** What somebody who makes an object has to go on. */
 export interface Ground {
-  /** @throws Error where nothing of the kind was made yet */
-  id(kind: IdKind): string;
+  /** That of the object which was made last; the first one is made for whoever asks. */
+  id(kind: IdKind): Promise<string>;
   /** How many of this noun there are already. */
   readonly index: number;
   /** A file of a shop, as CSV. */
@@ -27,8 +27,8 @@ export interface Ground {
 /** One request of a mutation, with the members of the answer that an effect decides. */
 export interface MutationSample {
   readonly selection: string;
-  /** Variant 0 succeeds; variant 1 is another request of the same mutation. */
-  input(ground: Pick<Ground, 'id'>, variant: 0 | 1): object;
+  /** Variant 0 succeeds; variant 1 is another request of the same mutation. Asked for twice: first for what it names. */
+  input(ground: { readonly id: (kind: IdKind) => string }, variant: 0 | 1): object;
   /** Makes what the mutation takes beside the objects that there are, and gives the ids of it. */
   before?(ground: Ground): Promise<Belongings>;
   /** Why it goes on while the disk is nearly full, though its row is no DELETE. */

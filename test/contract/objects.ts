@@ -118,7 +118,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
 
   deliveries: {
     kind: 'dlv',
-    make: async ({ post, id }) => String((await post(`/webhooks/${id('webhook')}/test`, {}))['delivery']!['id']),
+    make: async ({ post, id }) => String((await post(`/webhooks/${await id('webhook')}/test`, {}))['delivery']!['id']),
     mutations: {
       redeliverWebhook: {
         selection: 'delivery { id eventId attempt }',
@@ -171,7 +171,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
 
   'channel-rules': {
     make: async ({ put, id }) => {
-      await put(`/data-sources/${id('ds')}/channel-rules`, {
+      await put(`/data-sources/${await id('ds')}/channel-rules`, {
         rules: [{ match: { channel: 'mail' }, channel: 'email' }],
       });
     },
@@ -190,9 +190,9 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     kind: 'attr',
     make: async ({ post, id, range, preferring }) =>
       String(
-        (await post('/attribution', { data_source_id: id('ds'), date_range: range, model: 'markov' }, preferring))[
-          'id'
-        ],
+        (
+          await post('/attribution', { data_source_id: await id('ds'), date_range: range, model: 'markov' }, preferring)
+        )['id'],
       ),
     mutations: {
       runAttribution: {
@@ -212,7 +212,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
         selection: 'id deleted',
         // Only what has ended can be deleted.
         before: async ({ post, id }) => {
-          await post(`/attribution/${id('attr')}/cancel`, {});
+          await post(`/attribution/${await id('attr')}/cancel`, {});
           return {};
         },
         input: ({ id }, variant) => ({ id: variant === 0 ? id('attr') : unknownId('attr') }),
@@ -226,7 +226,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
       String(
         (
           await post('/experiments', {
-            data_source_id: id('ds'),
+            data_source_id: await id('ds'),
             channel: 'email',
             method: 'holdout',
             period: [range[0], later(range[0], 13 + index)],

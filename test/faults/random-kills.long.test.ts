@@ -2,7 +2,6 @@ import { jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { requireUuid } from '../../platform/identifiers.ts';
-import { sized } from '../run-length.ts';
 import { Customers } from './customers.ts';
 import { DataFolder } from './data-folder.ts';
 import { freePort } from '../free-port.ts';
@@ -10,8 +9,8 @@ import { brokenPromises, type AcknowledgedTenant, type Ledger } from './ledger.t
 import { Service } from './service.ts';
 import { logIn, noteRefresh, openedSession, refresh } from './sessions.ts';
 
-/** `FAULT_KILLS=1000 FAULT_SEED=7 npm test test/faults/random-kills` goes on for hours. */
-const KILLS = Number(process.env['FAULT_KILLS'] ?? sized({ short: 4, long: 10 }));
+/** `FAULT_KILLS=1000 FAULT_SEED=7 npm run test:long test/faults/random-kills` goes on for hours. */
+const KILLS = Number(process.env['FAULT_KILLS'] ?? 10);
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261);
 const CUSTOMERS = 2;
 const MOST_ACKNOWLEDGED = 6;
