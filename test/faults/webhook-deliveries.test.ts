@@ -19,8 +19,8 @@ import {
   type Receiver,
 } from '../webhook-receiver.ts';
 
-/** `FAULT_KILLS=100 FAULT_SEED=7 npm test test/faults/webhook-deliveries` is a longer run. */
-const KILLS = Number(process.env['FAULT_KILLS'] ?? sized({ short: 5, long: 10 }));
+/** `FAULT_KILLS=100 FAULT_SEED=7 npm run test:long test/faults/webhook-deliveries` is a longer run. */
+const KILLS = Number(process.env['FAULT_KILLS'] ?? sized({ short: 2, long: 10 }));
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261);
 const EVENTS = 100 * KILLS;
 const SENDERS = 2;

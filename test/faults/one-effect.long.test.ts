@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller } from '../house.ts';
-import { sized } from '../run-length.ts';
 import { openTwoInstances, type Point, type TwoInstances } from './two-instances.ts';
 
 /** Requests under one key at a time; every third round something happens to their executor. */
 const REQUESTS = 200;
-const ROUNDS = Number(process.env['LIFTGRAPH_FAULT_ROUNDS'] ?? sized({ short: 3, long: 9 }));
+const ROUNDS = Number(process.env['LIFTGRAPH_FAULT_ROUNDS'] ?? 9);
 const PAUSE_MS = 100;
 const FAULTS = ['killed before its commit', 'killed behind its commit', 'frozen past its lease'] as const;
 type Fault = (typeof FAULTS)[number];
