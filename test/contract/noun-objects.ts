@@ -27,7 +27,7 @@ export interface Ground {
 /** One request of a mutation, with the members of the answer that an effect decides. */
 export interface MutationSample {
   readonly selection: string;
-  /** Variant 0 succeeds; variant 1 is another request of the same mutation. Asked for twice, first for what it names. */
+  /** Variant 0 succeeds; variant 1 is another request of the same mutation. Asked twice, first for what it names. */
   input(ground: { readonly id: (kind: IdKind) => string }, variant: 0 | 1): object;
   /** Makes what the mutation takes beside the objects that there are, and gives the ids of it. */
   before?(ground: Ground): Promise<Belongings>;
