@@ -7,11 +7,8 @@ function work(ms: number): void {
 
 /** How often the event loop comes round until `done` has settled. */
 async function rounds(done: Promise<unknown>): Promise<number> {
-  let isDone = false;
-  void done.then(() => (isDone = true));
-  let count = 0;
-  for (; !isDone; count += 1) await endOfTurn();
-  return count;
+  const over = done.then(() => 'over');
+  for (let count = 0; ; count += 1) if ((await Promise.race([over, endOfTurn('round')])) === 'over') return count;
 }
 
 test('the event loop goes round while many pieces follow one another', async () => {
