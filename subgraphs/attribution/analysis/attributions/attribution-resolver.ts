@@ -5,7 +5,7 @@ import type { attributions } from '../../../../schema/contract/attributions.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';
 import { AccessLog } from '../../../../services/audit/access-log.ts';
-import { connectionOf, PageArguments, parsePage } from '../../../../platform/graph/connection.ts';
+import { connectionOf, PageArguments, parsePage, type Page } from '../../../../platform/graph/connection.ts';
 import { PacedTurns } from '../../../../platform/paced-turns.ts';
 import type { Answered } from '../../../../platform/graph/noun-types.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
@@ -58,29 +58,11 @@ export class AttributionResolver {
     @Arg('filter', inputOf('listAttributions'), { nullable: true }) filter?: Filter | null,
   ): Answer<'listAttributions'> {
     const principal = assertAction(context.principal, 'attribution:read');
-    const narrowed = storeFilter(filter ?? {}, principal);
-    const connection = await this.#services.database.asTenant(principal, async (em) => {
-      const store = new AttributionStore(em);
-      const page = parsePage(args);
-      const [rows, totalCount] = await store.list(narrowed, page);
-      const progress = await latestProgress(
-        em,
-        ATTRIBUTION_RUNS,
-        rows.list.filter((row) => !isFinished(row)).map((row) => row.id),
-      );
-      const sources = await sourcesNow(em, rows.list);
-      const nodes = rows.map((row) =>
-        this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context),
-      );
-      return connectionOf(
-        nodes,
-        page,
-        totalCount,
-        recordEnvelope(nodes.list.length, this.#services.clock(), context.apiVersion),
-      );
-    });
-    await this.#accesses.tell(context, { type: 'attribution', id: '*' });
-    return connection;
+    const [narrowed, page] = [storeFilter(filter ?? {}, principal), parsePage(args)];
+    return (
+      (await this.#page(principal, narrowed, page, LARGE_BYTES, context)) ??
+      (await this.#inTurn(principal, async () => (await this.#page(principal, narrowed, page, Infinity, context))!))
+    );
   }
 
   @FieldMutation(() => RunAttributionPayload, {
@@ -156,16 +138,55 @@ export class AttributionResolver {
     return this.#load(assertAction(context.principal, 'attribution:read'), String(reference['id']), context);
   }
 
+  /** Null where the figures of the page take more than `mostBytes`. */
+  async #page(
+    principal: Principal,
+    filter: AttributionFilter,
+    page: Page,
+    mostBytes: number,
+    context: RequestContext,
+  ): Promise<Awaited<Answer<'listAttributions'>> | null> {
+    const connection = await this.#services.database.asTenant(principal, async (em) => {
+      const listed = await new AttributionStore(em).list(filter, page, mostBytes);
+      if (listed === null) return null;
+      const [rows, totalCount] = listed;
+      const progress = await latestProgress(
+        em,
+        ATTRIBUTION_RUNS,
+        rows.list.filter((row) => !isFinished(row)).map((row) => row.id),
+      );
+      const sources = await sourcesNow(em, rows.list);
+      const nodes = rows.map((row) =>
+        this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context),
+      );
+      return connectionOf(
+        nodes,
+        page,
+        totalCount,
+        recordEnvelope(nodes.list.length, this.#services.clock(), context.apiVersion),
+      );
+    });
+    if (connection !== null) await this.#accesses.tell(context, { type: 'attribution', id: '*' });
+    return connection;
+  }
+
   async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionRecord> {
     const uuid = requireUuid('attr', id, 'attribution');
-    const isLarge = (await resultBytes(this.#services.database, principal, uuid)) > LARGE_BYTES;
-    const over = isLarge ? await this.#largeAnswers.take(principal.accountId) : undefined;
-    try {
+    const load = async (): Promise<AttributionRecord> => {
       const shown = await this.#read(principal, uuid, context);
       await this.#accesses.tell(context, { type: 'attribution', id });
       return shown;
+    };
+    const isLarge = (await resultBytes(this.#services.database, principal, uuid)) > LARGE_BYTES;
+    return isLarge ? this.#inTurn(principal, load) : load();
+  }
+
+  async #inTurn<Result>({ accountId }: Principal, read: () => Promise<Result>): Promise<Result> {
+    const over = await this.#largeAnswers.take(accountId);
+    try {
+      return await read();
     } finally {
-      over?.();
+      over();
     }
   }
 
@@ -201,7 +222,7 @@ export class AttributionResolver {
   }
 }
 
-/** Results of more than this come by turns. */
+/** Results of more than this, and pages of results, come by turns. */
 const LARGE_BYTES = 64 * 1024;
 
 function storeFilter(filter: Filter, { agentId: own }: Principal): AttributionFilter {

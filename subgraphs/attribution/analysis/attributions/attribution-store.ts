@@ -32,16 +32,21 @@ export class AttributionStore {
   }
 
   /**
-   * Newest first, ties by id; with the number of all matches.
+   * Newest first, ties by id; with the number of all matches. Null, and nothing is read, where the figures of the page
+   * take more than `mostBytes`.
    * @throws ProblemError `validation_error`, code `page_too_large`, before more figures are read than fit into one
    * answer
    */
-  async list(filter: AttributionFilter, page: Page): Promise<readonly [Rows<Attribution>, number]> {
+  async list(
+    filter: AttributionFilter,
+    page: Page,
+    mostBytes: number,
+  ): Promise<readonly [Rows<Attribution>, number] | null> {
     const where = conditionOf(filter);
     const finding = findingNewest(page, 'attribution.attributions', where);
     const places = await this.#em.find(Attribution, finding.where, { ...finding.options, fields: ['id'] });
     const found = Rows.of(places, page, ({ id }) => id);
-    await this.#refuseHeavy(found.list.map(({ id }) => id));
+    if ((await this.#pageBytes(found.list.map(({ id }) => id))) > mostBytes) return null;
     const rows = await this.#em.find(Attribution, { id: { $in: [...found.keys] as Uuid[] } }, { refresh: true });
     const byId = new Map<string, Attribution>(rows.map((row) => [row.id, row]));
     const list = found.keys.flatMap((key) => byId.get(key) ?? []);
@@ -55,12 +60,12 @@ export class AttributionStore {
     ];
   }
 
-  async #refuseHeavy(ids: readonly Uuid[]): Promise<void> {
+  async #pageBytes(ids: readonly Uuid[]): Promise<number> {
     const [{ bytes }] = await this.#em.execute<[{ bytes: string }]>(
       `select coalesce(sum(result_bytes), 0) as bytes from attribution.attributions where id = any (?::text::uuid[])`,
       [`{${ids.join(',')}}`],
     );
-    if (Number(bytes) <= MAX_PAGE_BYTES) return;
+    if (Number(bytes) <= MAX_PAGE_BYTES) return Number(bytes);
     const mebibytes = (each: number): string => (each / 1024 ** 2).toFixed(1);
     throw new ProblemError(
       'validation_error',
