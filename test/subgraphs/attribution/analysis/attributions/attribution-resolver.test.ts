@@ -51,7 +51,7 @@ async function contextWith(figureBytes: number): Promise<RequestContext> {
   return { requestId: 'req_1', principal, apiVersion: '2026-02-01' };
 }
 
-/** A resolver on the real database, and how many pages of figures it was reading at once at the most. */
+/** A resolver on the real database, and how many results it was reading at once at the most. */
 function resolverWatched(): { resolver: AttributionResolver; most: () => number; transactions: () => number } {
   const readings: { readonly begun: number; readonly over: number }[] = [];
   let transactions = 0;
@@ -61,7 +61,7 @@ function resolverWatched(): { resolver: AttributionResolver; most: () => number;
       const begun = performance.now();
       transactions += 1;
       const result = await database.asTenant(tenant, work, options);
-      if (result !== null) readings.push({ begun, over: performance.now() });
+      if (isAnalysis(result)) readings.push({ begun, over: performance.now() });
       return result;
     },
     askAs: (tenant, question) => database.askAs(tenant, question),
@@ -76,18 +76,47 @@ function resolverWatched(): { resolver: AttributionResolver; most: () => number;
   };
 }
 
-test('pages of many figures are read one at a time', async () => {
-  const context = await contextWith(100 * 1024);
-  const { resolver, most } = resolverWatched();
+const isAnalysis = (result: unknown): boolean =>
+  typeof result === 'object' && result !== null && 'channelImpact' in result;
+
+/** Of eight pages at once, how many members each has once they are there. */
+async function eightPages(resolver: AttributionResolver, context: RequestContext): Promise<number[]> {
   const pages = await Promise.all(Array.from({ length: 8 }, () => resolver.attributions(context, { first: 100 })));
-  expect(pages.map(({ edges }) => edges.length)).toEqual(Array(8).fill(2));
+  return Promise.all(
+    pages.map(async ({ edges }) => {
+      const nodes = await Promise.all(edges.map((edge) => edge.node));
+      return new Set(nodes.map(({ id }) => id)).size;
+    }),
+  );
+}
+
+test('members of pages of many figures are read one at a time', async () => {
+  const context = await contextWith(50 * 1024);
+  const { resolver, most } = resolverWatched();
+  expect(await eightPages(resolver, context)).toEqual(Array(8).fill(2));
   expect(most()).toBe(1);
+});
+
+test('members that nobody asks for are not read', async () => {
+  const context = await contextWith(50 * 1024);
+  const { resolver, transactions } = resolverWatched();
+  const { edges, totalCount } = await resolver.attributions(context, { first: 100 });
+  expect([edges.map(({ cursor }) => cursor).length, totalCount, transactions()]).toEqual([2, 2, 1]);
+});
+
+test('a member that is deleted before its turn takes down no other', async () => {
+  const context = await contextWith(50 * 1024);
+  const { resolver } = resolverWatched();
+  const { edges } = await resolver.attributions(context, { first: 100 });
+  await owner.query('update attribution.attributions set deleted_at = now() where account_id = $1', [
+    context.principal!.accountId,
+  ]);
+  expect(await edges[0]!.node).toMatchObject({ status: 'failed', failure: { code: 'internal' } });
 });
 
 test('pages of few figures wait for nobody, and take one transaction each', async () => {
   const context = await contextWith(100);
   const { resolver, transactions } = resolverWatched();
-  const pages = await Promise.all(Array.from({ length: 8 }, () => resolver.attributions(context, { first: 100 })));
-  expect(pages.map(({ edges }) => edges.length)).toEqual(Array(8).fill(2));
+  expect(await eightPages(resolver, context)).toEqual(Array(8).fill(2));
   expect(transactions()).toBe(8);
 });
