@@ -239,7 +239,7 @@ export class AttributionResolver {
 }
 
 /** Results of more than this, and members of pages of more, come by turns. */
-const LARGE_BYTES = 64 * 1024;
+export const LARGE_BYTES = 64 * 1024;
 
 function storeFilter(filter: Filter, { agentId: own }: Principal): AttributionFilter {
   return {

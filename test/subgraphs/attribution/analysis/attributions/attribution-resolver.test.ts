@@ -2,9 +2,13 @@ import { Client } from 'pg';
 import type { Principal, RequestContext } from '../../../../../schema/principal.ts';
 import { newUuid, uuidFromPublicId, type Uuid } from '../../../../../platform/identifiers.ts';
 import type { Database } from '../../../../../platform/postgres/database.ts';
-import { AttributionResolver } from '../../../../../subgraphs/attribution/analysis/attributions/attribution-resolver.ts';
-import type { RunAttributionServices } from '../../../../../subgraphs/attribution/analysis/attributions/run-attribution.ts';
+import {
+  AttributionResolver,
+  LARGE_BYTES,
+} from '../../../../../subgraphs/attribution/analysis/attributions/attribution-resolver.ts';
 import { Caller, openHouse, type House } from '../../../../house.ts';
+
+type Services = ConstructorParameters<typeof AttributionResolver>[0];
 
 let house: House;
 let owner: Client;
@@ -67,7 +71,7 @@ function resolverWatched(): { resolver: AttributionResolver; most: () => number;
     askAs: (tenant, question) => database.askAs(tenant, question),
     asNobody: (work, options) => database.asNobody(work, options),
   };
-  const services = { database: watched, clock: () => new Date() } as unknown as RunAttributionServices;
+  const services = { database: watched, clock: () => new Date() } as unknown as Services;
   return {
     resolver: new AttributionResolver(services),
     most: () =>
@@ -91,21 +95,21 @@ async function eightPages(resolver: AttributionResolver, context: RequestContext
 }
 
 test('members of pages of many figures are read one at a time', async () => {
-  const context = await contextWith(50 * 1024);
+  const context = await contextWith(LARGE_BYTES - 1024);
   const { resolver, most } = resolverWatched();
   expect(await eightPages(resolver, context)).toEqual(Array(8).fill(2));
   expect(most()).toBe(1);
 });
 
 test('members that nobody asks for are not read', async () => {
-  const context = await contextWith(50 * 1024);
+  const context = await contextWith(LARGE_BYTES - 1024);
   const { resolver, transactions } = resolverWatched();
   const { edges, totalCount } = await resolver.attributions(context, { first: 100 });
   expect([edges.map(({ cursor }) => cursor).length, totalCount, transactions()]).toEqual([2, 2, 1]);
 });
 
 test('a member that is deleted before its turn takes down no other', async () => {
-  const context = await contextWith(50 * 1024);
+  const context = await contextWith(LARGE_BYTES - 1024);
   const { resolver } = resolverWatched();
   const { edges } = await resolver.attributions(context, { first: 100 });
   await owner.query('update attribution.attributions set deleted_at = now() where account_id = $1', [
