@@ -44,7 +44,7 @@ export async function watchEvents(
   const isWithin = ({ workspaceId }: RecordedEvent): boolean => workspace === null || workspaceId === workspace.id;
   const told = pubSub.subscribe<RecordedEvent>(accountTopic(accountId, environment));
   try {
-    const last = await database.asTenant(scope, (em) => lastPosition(em, environment));
+    const last = await lastPosition(database, scope);
     // Nobody has seen what is not there: were such a place believed, nothing would be told until it is reached.
     const from = Math.min(after ?? last, last);
     const read = (position: number): Promise<RecordedEvent[]> =>
@@ -53,6 +53,7 @@ export async function watchEvents(
       from,
       events: new SequencedWatch(
         {
+          tenant: accountId,
           news: revived(told),
           placeOf: ({ position }) => position,
           read,

@@ -1,6 +1,6 @@
 import type { Environment } from '../../schema/principal.ts';
 import { newUuid, type Uuid } from '../../platform/identifiers.ts';
-import type { SqlEntityManager } from '../../platform/postgres/database.ts';
+import type { Database, SqlEntityManager, TenantScope } from '../../platform/postgres/database.ts';
 import type { PubSub } from '../../platform/postgres/pub-sub.ts';
 import type { EventData, EventType } from '../../schema/event-catalogue.ts';
 
@@ -89,13 +89,14 @@ export async function eventsAfter(
   return rows.map(recordedEvent);
 }
 
-/** Position of the last event of the tenant that `em` acts for; 0 before the first. */
-export async function lastPosition(em: SqlEntityManager, environment: Environment): Promise<number> {
-  const [row] = await em.execute<[{ last: number }]>(
-    `select coalesce(max(position), 0) as last from events.outbox where environment = ?`,
-    [environment],
-  );
-  return Number(row.last);
+/** Position of the last event of an account in its environment; 0 before the first. */
+export async function lastPosition(database: Database, scope: TenantScope): Promise<number> {
+  const [row] = await database.askAs<{ last: string }>(scope, {
+    name: 'events.last-position',
+    text: 'select coalesce(max(position), 0) as last from events.outbox where environment = $1',
+    values: [scope.environment],
+  });
+  return Number(row!.last);
 }
 
 /**

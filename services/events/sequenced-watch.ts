@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../schema/problems.ts';
+import { BriefTurns } from '../../platform/brief-turns.ts';
+import { FairTurns } from '../../platform/fair-turns.ts';
 import { RESYNC, type Resync } from '../../platform/postgres/pub-sub.ts';
 
 /** Numbered items that watchers are told of as they come, and that can be read again. */
 export interface WatchedSequence<Item> {
+  /** UUID of the account in whose turns it is read and told. */
+  readonly tenant: string;
   /** Subscribed to before anything is read, so that nothing falls between the history and the future. */
   readonly news: AsyncIterableIterator<Item | Resync>;
   readonly placeOf: (item: Item) => number;
@@ -19,6 +23,13 @@ export interface WatchedSequence<Item> {
   readonly isLast?: (item: Item) => boolean;
 }
 
+/**
+ * Whoever replays a history a hundred times at once would hold the database's connections, and then the thread. What is
+ * read waits here rather than for a connection, which is given up when it does not come soon.
+ */
+const READINGS = new FairTurns({ places: 4, perTenant: 1 });
+/** What becomes of an item once it is told, up to the bytes for a client, waits for nothing in most cases. */
+const TELLINGS = new BriefTurns();
 const OUTAGE_PAUSE_MS = 500;
 const DONE = { done: true, value: undefined } as const;
 
@@ -42,7 +53,7 @@ export class SequencedWatch<Item> implements AsyncIterableIterator<Item> {
   }
 
   async next(): Promise<IteratorResult<Item, undefined>> {
-    const { news, placeOf, accepts, isLast } = this.#sequence;
+    const { tenant, news, placeOf, accepts, isLast } = this.#sequence;
     while (!this.#ended) {
       this.#pending ??= await this.#missed();
       const item = this.#pending.shift();
@@ -55,6 +66,8 @@ export class SequencedWatch<Item> implements AsyncIterableIterator<Item> {
       } else if (placeOf(item) > this.#last) {
         this.#last = placeOf(item);
         if (accepts?.(item) === false) continue;
+        await TELLINGS.take(tenant);
+        if (this.#ended) break;
         if (isLast?.(item) === true) await this.return();
         return { done: false, value: item };
       }
@@ -64,10 +77,10 @@ export class SequencedWatch<Item> implements AsyncIterableIterator<Item> {
 
   /** While the database is away, asking again is all that the watcher could do as well. */
   async #missed(): Promise<Item[]> {
-    const { read, pageSize } = this.#sequence;
+    const { pageSize } = this.#sequence;
     while (!this.#ended) {
       try {
-        const items = await read(this.#last);
+        const items = await this.#readInTurn();
         this.#mayHoldMore = items?.length === pageSize;
         if (items !== null) return [...items];
         await this.return();
@@ -78,6 +91,16 @@ export class SequencedWatch<Item> implements AsyncIterableIterator<Item> {
     }
     this.#mayHoldMore = false;
     return [];
+  }
+
+  async #readInTurn(): Promise<readonly Item[] | null> {
+    const { tenant, read } = this.#sequence;
+    const release = await READINGS.take(tenant);
+    try {
+      return this.#ended ? null : await read(this.#last);
+    } finally {
+      release();
+    }
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {

@@ -3,13 +3,15 @@ import { atReadersPace } from '../../rest-adapter/readers-pace.ts';
 
 const CHUNK = Buffer.alloc(1_000);
 /** A thousand bytes take a tenth of a second. */
-const PACE = { bytesPerS: 10_000, patienceMs: 400 };
+const PACE = { bytesPerS: 10_000, patienceMs: 400, longestMs: 60_000 };
 /** For those who are not to be cut, on a busy machine either. */
 const PATIENT = { ...PACE, patienceMs: 2_000 };
 
 /** How a reader fares who takes so long for each chunk, while each takes so long to come. */
-async function read(times: { chunks: number; readerMs: number; sourceMs?: number }, pace = PACE) {
-  const { chunks, readerMs, sourceMs = 0 } = times;
+async function read(
+  { chunks, readerMs, sourceMs = 0 }: { chunks: number; readerMs: number; sourceMs?: number },
+  pace = PACE,
+) {
   let isClosed = false;
   let taken = 0;
   const cut = new AbortController();
@@ -61,4 +63,10 @@ test('a pause behind a quick beginning is forgiven', async () => {
     if (taken === 10_000) await sleep(1_000);
   }
   expect([cut.signal.aborted, taken]).toEqual([false, 20_000]);
+});
+
+test('a reader who keeps the pace is cut when the longest time is over, and not before', async () => {
+  const keeping = { chunks: 100, readerMs: 20 };
+  expect(await read(keeping, { ...PATIENT, longestMs: 500 })).toMatchObject({ isCut: true, isClosed: true });
+  expect(await read(keeping, PATIENT)).toEqual({ isCut: false, taken: 100_000, isClosed: true });
 });

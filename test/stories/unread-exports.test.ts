@@ -17,7 +17,7 @@ const RULES = ['a', 'b'].map((channel) => ({ match: { channel }, channel: channe
 /** Less than ROWS · STEPS · 100, and more than any other level has. */
 const MAX_EXPORT_BYTES = 40_000_000;
 /** As patient as a busy machine needs it to be; whoever tests the pace sets it. */
-const slowestReader = { bytesPerS: 1_000_000, patienceMs: 60_000 };
+const slowestReader = { bytesPerS: 1_000_000, patienceMs: 60_000, longestMs: 3_600_000 };
 
 describe.each(LAYOUTS)('exports that nobody reads, %s', (layout) => {
   let house: House;

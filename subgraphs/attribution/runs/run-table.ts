@@ -37,8 +37,11 @@ export interface RevisionRun extends ScopedRun {
  * @throws ProblemError `resource_not_found`, for another tenant's run exactly as for an unknown one
  */
 export async function requireRun<Row extends Run>(em: SqlEntityManager, runs: StoredRuns<Row>, id: Uuid): Promise<Row> {
-  const found = await findRun(em, runs, id);
-  if (found !== null) return found;
+  return (await findRun(em, runs, id)) ?? refuseUnknown(runs, id);
+}
+
+/** @throws ProblemError `resource_not_found`, always */
+export function refuseUnknown(runs: RunTable, id: Uuid): never {
   throw new ProblemError('resource_not_found', `There is no ${runs.name} ${publicId(runs.prefix, id)}.`);
 }
 

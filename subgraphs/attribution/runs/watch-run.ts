@@ -5,37 +5,48 @@ import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { progressTopic, type PartialResult, type SequencedEvent } from './run-progress.ts';
-import { requireRun, type RunTable, type StoredRuns } from './run-table.ts';
+import { refuseUnknown, type RunTable } from './run-table.ts';
 import { isFinished, type Run } from './run.ts';
 
 /**
  * The history of a run from behind `after`, and then what happens, until the run ends.
  * @throws ProblemError `resource_not_found`
  */
-export async function watchRun<Row extends Run, Partial extends PartialResult>(
+export async function watchRun<Partial extends PartialResult>(
   { database, pubSub }: { readonly database: Database; readonly pubSub: PubSub },
-  runs: StoredRuns<Row>,
+  runs: RunTable,
   principal: Principal,
   id: Uuid,
   after: number,
 ): Promise<AsyncIterable<SequencedEvent<Partial>>> {
-  const place = await database.asTenant(principal, async (em) => {
-    const run = await requireRun(em, runs, id);
-    // A place that nothing has reached yet would hide the end, and the watcher would wait for ever.
-    return isFinished(run) ? after : Math.min(after, await lastEvent(em, runs, id));
-  });
+  const run = await standingOf(database, runs, principal, id);
   const sequence: WatchedSequence<SequencedEvent<Partial>> = {
+    tenant: principal.accountId,
     news: pubSub.subscribe<SequencedEvent<Partial>>(progressTopic(runs, id)),
     placeOf: (event) => event.sequence,
     read: (seen) => database.asTenant(principal, (em) => eventsAfter<Partial>(em, runs, id, seen)),
     isLast: ({ event }) => event.kind === 'RESULT' || event.kind === 'ERROR',
   };
-  return new SequencedWatch(sequence, place);
+  // A place that nothing has reached yet would hide the end, and the watcher would wait for ever.
+  return new SequencedWatch(sequence, isFinished(run) ? after : Math.min(after, run.last));
 }
 
-async function lastEvent(em: SqlEntityManager, { table }: RunTable, id: Uuid): Promise<number> {
-  const [row] = await em.execute<[{ last: number }]>(`select last_event as last from ${table} where id = ?`, [id]);
-  return row.last;
+/**
+ * How far a run has come, without its result: that is read once it is told.
+ * @throws ProblemError `resource_not_found`
+ */
+async function standingOf(
+  database: Database,
+  runs: RunTable,
+  principal: Principal,
+  id: Uuid,
+): Promise<Pick<Run, 'status'> & { readonly last: number }> {
+  const [standing] = await database.askAs<Pick<Run, 'status'> & { last: number }>(principal, {
+    name: `${runs.name}.standing`,
+    text: `select status, last_event as last from ${runs.table} where id = $1 and deleted_at is null`,
+    values: [id],
+  });
+  return standing ?? refuseUnknown(runs, id);
 }
 
 /**

@@ -3,11 +3,13 @@ import type { z } from 'zod';
 import type { attributionFilter } from '../../../../schema/contract/attribution-request.ts';
 import type { attributions } from '../../../../schema/contract/attributions.ts';
 import { assertAction } from '../../../../schema/actions.ts';
+import { ProblemError } from '../../../../schema/problems.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';
 import { AccessLog } from '../../../../services/audit/access-log.ts';
-import { connectionOf, PageArguments, parsePage } from '../../../../platform/graph/connection.ts';
+import { connectionOf, PageArguments, parsePage, type Edge, type Rows } from '../../../../platform/graph/connection.ts';
 import { PacedTurns } from '../../../../platform/paced-turns.ts';
 import type { Answered } from '../../../../platform/graph/noun-types.ts';
+import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
 import { filterAgent, filterUuid, publicId, requireUuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
@@ -58,26 +60,17 @@ export class AttributionResolver {
     @Arg('filter', inputOf('listAttributions'), { nullable: true }) filter?: Filter | null,
   ): Answer<'listAttributions'> {
     const principal = assertAction(context.principal, 'attribution:read');
-    const narrowed = storeFilter(filter ?? {}, principal);
+    const [narrowed, page] = [storeFilter(filter ?? {}, principal), parsePage(args)];
     const connection = await this.#services.database.asTenant(principal, async (em) => {
       const store = new AttributionStore(em);
-      const page = parsePage(args);
-      const [rows, totalCount] = await store.list(narrowed, page);
-      const progress = await latestProgress(
-        em,
-        ATTRIBUTION_RUNS,
-        rows.list.filter((row) => !isFinished(row)).map((row) => row.id),
-      );
-      const sources = await sourcesNow(em, rows.list);
-      const nodes = rows.map((row) =>
-        this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context),
-      );
-      return connectionOf(
-        nodes,
-        page,
-        totalCount,
-        recordEnvelope(nodes.list.length, this.#services.clock(), context.apiVersion),
-      );
+      const { rows, figureBytes, totalCount } = await store.list(narrowed, page);
+      const trust = (count: number) => recordEnvelope(count, this.#services.clock(), context.apiVersion);
+      if (figureBytes > LARGE_BYTES) {
+        const listed = connectionOf(rows, page, totalCount, trust(rows.list.length));
+        return { ...listed, edges: listed.edges.map((edge) => this.#inItsTurn(principal, edge, context)) };
+      }
+      const nodes = await this.#shown(em, await store.withFigures(rows), context);
+      return connectionOf(nodes, page, totalCount, trust(nodes.list.length));
     });
     await this.#accesses.tell(context, { type: 'attribution', id: '*' });
     return connection;
@@ -156,16 +149,56 @@ export class AttributionResolver {
     return this.#load(assertAction(context.principal, 'attribution:read'), String(reference['id']), context);
   }
 
+  async #shown(
+    em: SqlEntityManager,
+    rows: Rows<Attribution>,
+    context: RequestContext,
+  ): Promise<Rows<AttributionRecord>> {
+    const underWay = rows.list.filter((row) => !isFinished(row)).map((row) => row.id);
+    const progress = await latestProgress(em, ATTRIBUTION_RUNS, underWay);
+    const sources = await sourcesNow(em, rows.list);
+    return rows.map((row) => this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context));
+  }
+
+  /**
+   * A member of a page of many figures: it is read, and an answer made of it, where it is asked for and in a turn of
+   * its own, so that others come between any two.
+   */
+  #inItsTurn(principal: Principal, { node, cursor }: Edge<Attribution>, context: RequestContext) {
+    const read = async (): Promise<AttributionRecord> => {
+      try {
+        return await this.#inTurn(principal, () => this.#read(principal, node.id, context));
+      } catch (error) {
+        if (error instanceof ProblemError && error.type !== 'resource_not_found') throw error;
+        return this.#unreadable(node, context);
+      }
+    };
+    return {
+      cursor,
+      // Fields may be promises, which the shapes of the contract do not tell.
+      get node(): AttributionRecord {
+        return read() as unknown as AttributionRecord;
+      },
+    };
+  }
+
   async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionRecord> {
     const uuid = requireUuid('attr', id, 'attribution');
-    const isLarge = (await resultBytes(this.#services.database, principal, uuid)) > LARGE_BYTES;
-    const over = isLarge ? await this.#largeAnswers.take(principal.accountId) : undefined;
-    try {
+    const load = async (): Promise<AttributionRecord> => {
       const shown = await this.#read(principal, uuid, context);
       await this.#accesses.tell(context, { type: 'attribution', id });
       return shown;
+    };
+    const isLarge = (await resultBytes(this.#services.database, principal, uuid)) > LARGE_BYTES;
+    return isLarge ? this.#inTurn(principal, load) : load();
+  }
+
+  async #inTurn<Result>({ accountId }: Principal, read: () => Promise<Result>): Promise<Result> {
+    const over = await this.#largeAnswers.take(accountId);
+    try {
+      return await read();
     } finally {
-      over?.();
+      over();
     }
   }
 
@@ -187,8 +220,12 @@ export class AttributionResolver {
     try {
       return this.#present(attribution, progress, sourceNow, context);
     } catch {
-      return presentAttribution(attribution, 1, this.#services.clock(), context.apiVersion, null, UNREADABLE);
+      return this.#unreadable(attribution, context);
     }
+  }
+
+  #unreadable(attribution: Attribution, context: RequestContext): AttributionRecord {
+    return presentAttribution(attribution, 1, this.#services.clock(), context.apiVersion, null, UNREADABLE);
   }
 
   #present(
@@ -201,8 +238,8 @@ export class AttributionResolver {
   }
 }
 
-/** Results of more than this come by turns. */
-const LARGE_BYTES = 64 * 1024;
+/** Results of more than this, and members of pages of more, come by turns. */
+export const LARGE_BYTES = 64 * 1024;
 
 function storeFilter(filter: Filter, { agentId: own }: Principal): AttributionFilter {
   return {

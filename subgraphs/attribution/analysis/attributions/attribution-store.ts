@@ -17,7 +17,15 @@ export interface AttributionFilter {
   readonly createdBefore?: Date | undefined;
 }
 
-/** Figures of one page. Whoever makes an answer of them can do nothing else meanwhile. */
+export interface AttributionPage {
+  readonly rows: Rows<Attribution>;
+  /** What the figures of the page take. */
+  readonly figureBytes: number;
+  /** Of all that match. */
+  readonly totalCount: number;
+}
+
+/** Figures of one page. Whoever writes an answer of them down can do nothing else meanwhile. */
 const MAX_PAGE_BYTES = 8 * 1024 ** 2;
 
 /**
@@ -32,35 +40,36 @@ export class AttributionStore {
   }
 
   /**
-   * Newest first, ties by id; with the number of all matches.
-   * @throws ProblemError `validation_error`, code `page_too_large`, before more figures are read than fit into one
-   * answer
+   * Newest first, ties by id, without their figures.
+   * @throws ProblemError `validation_error`, code `page_too_large`, for more figures than fit into one answer
    */
-  async list(filter: AttributionFilter, page: Page): Promise<readonly [Rows<Attribution>, number]> {
+  async list(filter: AttributionFilter, page: Page): Promise<AttributionPage> {
     const where = conditionOf(filter);
     const finding = findingNewest(page, 'attribution.attributions', where);
-    const places = await this.#em.find(Attribution, finding.where, { ...finding.options, fields: ['id'] });
-    const found = Rows.of(places, page, ({ id }) => id);
-    await this.#refuseHeavy(found.list.map(({ id }) => id));
-    const rows = await this.#em.find(Attribution, { id: { $in: [...found.keys] as Uuid[] } }, { refresh: true });
-    const byId = new Map<string, Attribution>(rows.map((row) => [row.id, row]));
-    const list = found.keys.flatMap((key) => byId.get(key) ?? []);
-    return [
-      new Rows(
-        list,
-        list.map(({ id }) => id),
-        found.hasMore,
-      ),
-      await this.#em.count(Attribution, where),
-    ];
+    const listed = await this.#em.find(Attribution, finding.where, { ...finding.options, exclude: ['result'] });
+    const rows = Rows.of(listed as Attribution[], page, ({ id }) => id);
+    const figureBytes = await this.#figureBytes(rows.list.map(({ id }) => id));
+    return { rows, figureBytes, totalCount: await this.#em.count(Attribution, where) };
   }
 
-  async #refuseHeavy(ids: readonly Uuid[]): Promise<void> {
+  /** The same rows with their figures. */
+  async withFigures(rows: Rows<Attribution>): Promise<Rows<Attribution>> {
+    const read = await this.#em.find(Attribution, { id: { $in: [...rows.keys] as Uuid[] } }, { refresh: true });
+    const byId = new Map<string, Attribution>(read.map((row) => [row.id, row]));
+    const list = rows.keys.flatMap((key) => byId.get(key) ?? []);
+    return new Rows(
+      list,
+      list.map(({ id }) => id),
+      rows.hasMore,
+    );
+  }
+
+  async #figureBytes(ids: readonly Uuid[]): Promise<number> {
     const [{ bytes }] = await this.#em.execute<[{ bytes: string }]>(
       `select coalesce(sum(result_bytes), 0) as bytes from attribution.attributions where id = any (?::text::uuid[])`,
       [`{${ids.join(',')}}`],
     );
-    if (Number(bytes) <= MAX_PAGE_BYTES) return;
+    if (Number(bytes) <= MAX_PAGE_BYTES) return Number(bytes);
     const mebibytes = (each: number): string => (each / 1024 ** 2).toFixed(1);
     throw new ProblemError(
       'validation_error',

@@ -57,7 +57,10 @@ export function watchSource(
     if (leftMs > 0 && !isOver) lapse = setTimeout(() => news.push(RESYNC), leftMs + 1).unref();
     return [{ sequence: sequenceOf(source, leftMs), source, at }];
   };
-  return new SequencedWatch<SourceState>({ news, placeOf: ({ sequence }) => sequence, read }, after);
+  return new SequencedWatch<SourceState>(
+    { tenant: scope.accountId, news, placeOf: ({ sequence }) => sequence, read },
+    after,
+  );
 }
 
 /** The last place that a source can have without a further change. */

@@ -77,8 +77,7 @@ const read = (principal: Principal, id: Uuid) => database.asTenant(principal, (e
 
 async function watch(principal: Principal, id: Uuid, after = 0): Promise<SequencedEvent<SoFar>[]> {
   const events: SequencedEvent<SoFar>[] = [];
-  for await (const event of await watchRun<Tally, SoFar>(services, TALLY_RUNS, principal, id, after))
-    events.push(event);
+  for await (const event of await watchRun<SoFar>(services, TALLY_RUNS, principal, id, after)) events.push(event);
   return events;
 }
 
@@ -111,6 +110,40 @@ test('is accepted, worked on and watched from its first event to its last', asyn
   expect(told(await watch(principal, id, 4))).toEqual(['5 PROGRESS', '6 RESULT']);
   expect(await watch(principal, id, 6)).toEqual([]);
   expect(await watch(principal, id, 99)).toEqual([]);
+});
+
+test('is watched without a connection of its own until there is something to read', async () => {
+  const principal = tenant();
+  const id = await ask(principal, 1);
+  await watch(principal, id);
+  const one = await openDatabase({
+    url: testDatabase.applicationUrl,
+    entities: [Tally],
+    applicationName: 'one',
+    poolMax: 1,
+    logger,
+  });
+  const taken = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const transaction = one.asNobody(
+    async (em) => {
+      await em.execute('select 1');
+      taken.resolve();
+      await over.promise;
+    },
+    { timeoutMs: PATIENCE_MS },
+  );
+  try {
+    await taken.promise;
+    await expect(watchRun({ database: one, pubSub }, TALLY_RUNS, principal, id, 0)).resolves.toBeDefined();
+    await expect(watchRun({ database: one, pubSub }, TALLY_RUNS, tenant(), id, 0)).rejects.toMatchObject({
+      type: 'resource_not_found',
+    });
+  } finally {
+    over.resolve();
+    await transaction;
+    await one.close();
+  }
 });
 
 test('that is deleted before its watcher has read anything leaves nobody waiting', async () => {
