@@ -78,7 +78,14 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
       ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }),
     };
     return {
-      request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? strangersWindows, refused: false },
+      request: {
+        context,
+        nonce,
+        idempotencyKey,
+        windows: admitted?.windows ?? strangersWindows,
+        refused: false,
+        missingScopes: new Set(),
+      },
       credential: admitted?.credential ?? null,
     };
   };

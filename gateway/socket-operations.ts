@@ -2,6 +2,7 @@ import type { ApolloServer } from '@apollo/server';
 import {
   getOperationAST,
   GraphQLError,
+  parse,
   OperationTypeNode,
   type DocumentNode,
   type ExecutionArgs,
@@ -18,7 +19,9 @@ import type { SocketExtra } from '../platform/graph/web-socket-endpoint.ts';
 import { wellFormedKey } from '../services/idempotency/idempotency-key.ts';
 import { DocumentShapes } from './document-shape.ts';
 import { EventStream, tellingEnd } from './event-stream.ts';
+import { unfitValuesIn } from './literal-values.ts';
 import { assertSoundInput } from './operation-input.ts';
+import { assertFittingVariables } from './operation-variables.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { headerOf, publicAdmission, type AdmittedRequest, type PublicAdmissionOptions } from './public-admission.ts';
 import { invalidDocument, type PublicErrors } from './public-errors.ts';
@@ -107,7 +110,7 @@ export class SocketOperations {
     }
     if (typeof payload.query !== 'string') throw new ProblemError('invalid_request', 'query must be a string.');
     const { request, credential } = await this.admit(connection, requestId, payload.extensions ?? undefined);
-    const document = this.#checked(payload.query);
+    const document = this.#checked(payload.query, payload.variables ?? {});
     const operation = getOperationAST(document, payload.operationName);
     if (operation === undefined || operation === null)
       throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', {
@@ -118,6 +121,7 @@ export class SocketOperations {
     if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
       assertWithinLimits(schema, document, operation, variables, limits);
       assertSoundInput(document, variables);
+      assertFittingVariables(schema, operation, variables);
     }
     const contextValue: SocketOperation = { request, credential, payload };
     return { schema, document, operationName: payload.operationName ?? null, variableValues: variables, contextValue };
@@ -182,7 +186,7 @@ export class SocketOperations {
         };
   }
 
-  #checked(query: string): DocumentNode {
+  #checked(query: string, variables: Readonly<Record<string, unknown>>): DocumentNode {
     const checked = ((): ReturnType<Documents['check']> => {
       try {
         this.#shapes.assertFitting(query);
@@ -194,7 +198,15 @@ export class SocketOperations {
       }
     })();
     if ('document' in checked) return checked.document;
-    throw invalidDocument(checked.errors[0]!);
+    const { apiSchema } = this.#options;
+    throw (
+      unfitValuesIn(
+        apiSchema,
+        parse(query, { maxTokens: this.#options.limits.maxTokens }),
+        checked.errors,
+        variables,
+      ) ?? invalidDocument(checked.errors[0]!)
+    );
   }
 }
 

@@ -156,8 +156,6 @@ describe('authorization_code', () => {
   });
 
   test.each<[string, Partial<TokenRequest>, string]>([
-    ['another verifier', { codeVerifier: 'v'.repeat(43) }, '400 invalid_grant'],
-    ['another redirect URI', { redirectUri: `${CALLBACK}/` }, '400 invalid_grant'],
     ['a code that nobody was given', { code: `svc_ac_${'c'.repeat(43)}` }, '400 invalid_grant'],
     ['something that is no code', { code: 'c' }, '400 invalid_grant'],
     ['a wrong secret', { clientSecret: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX' }, '401 invalid_client'],
@@ -166,6 +164,16 @@ describe('authorization_code', () => {
     const code = await authority.authorise(client, owner.key);
     expect(await refused(redeem(code, changes))).toBe(expected);
     await redeem(code);
+  });
+
+  test.each<[string, Partial<TokenRequest>, string]>([
+    ['another verifier', { codeVerifier: 'v'.repeat(43) }, 'wrong_code_verifier'],
+    ['another redirect URI', { redirectUri: `${CALLBACK}/` }, 'wrong_redirect_uri'],
+  ])('%s is refused, and uses the code up: nobody tries twice', async (_name, changes, reason) => {
+    const code = await authority.authorise(client, owner.key);
+    expect(await refused(redeem(code, changes))).toBe('400 invalid_grant');
+    expect(await authority.auditOf(owner.accountId)).toEqual([`auth.failed warning ${reason}`]);
+    expect(await refused(redeem(code))).toBe('400 invalid_grant');
   });
 
   test('another client cannot use the code', async () => {
