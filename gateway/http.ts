@@ -56,7 +56,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     try {
       if (!METHODS.includes(ctx.method))
         throw new ProblemError('method_not_allowed', `GraphQL takes ${METHODS.join(' and ')}, not ${ctx.method}.`);
-      const { request, credential } = await admit(
+      const request = await admit(
         ctx.req,
         {
           requestId,
@@ -77,6 +77,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
           if (principal.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
         },
       );
+      const { credential } = request;
       ctx.set({ 'SVC-API-Version': request.context.apiVersion, ...options.versionHeaders(request.context.apiVersion) });
       // Where Apollo's integration looks for it.
       if (ctx.method !== 'GET') {

@@ -10,7 +10,7 @@ import { assertSoundInput } from './operation-input.ts';
 import { assertFittingVariables } from './operation-variables.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import type { PublicErrors } from './public-errors.ts';
-import { publicRequests } from './public-request.ts';
+import { publicRequests, type PublicRequest } from './public-request.ts';
 import { limitStrangers } from './stranger-limits.ts';
 
 /**
@@ -75,6 +75,7 @@ export function publicRules(
         publicRequest.refused = response.body === undefined && errors.every(isRequestError);
         const missing = errors.flatMap((error) => problemIn(error)?.problem.scope?.split(' ') ?? []);
         for (const scope of missing) publicRequest.missingScopes.add(scope);
+        await noticeRefusals(admission, publicRequest, errors);
         if (document !== undefined && errors.every(isInvalidDocument))
           publicRequest.unfitValues = unfitValuesIn(schema, document, errors, request.variables ?? {});
       },
@@ -88,6 +89,18 @@ export function publicRules(
       },
     }),
   };
+}
+
+/** Lets the audit log know of refusals that belong there, whoever made them. */
+export async function noticeRefusals(
+  admission: Admission,
+  { context, credential }: PublicRequest,
+  errors: readonly unknown[],
+): Promise<void> {
+  const { principal } = context;
+  if (principal === null || credential === null) return;
+  for (const problem of errors.flatMap((error) => problemIn(error) ?? []))
+    await admission.noticeRefusal(problem, { principal, credential }, context);
 }
 
 const REQUEST_ERROR_CODES = new Set([

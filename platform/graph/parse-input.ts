@@ -7,8 +7,8 @@ import { unknownMembers } from '../../schema/unknown-members.ts';
 
 /**
  * Parses what a caller sent against a schema of ours.
- * @throws ProblemError `validation_error` as REST refuses the same: it names every offending member as a JSON Pointer in
- *   the contract's snake_case, the first one also in `param`.
+ * @throws ProblemError `validation_error` as REST refuses the same: it names every offending member as a JSON Pointer
+ *   in the contract's snake_case, the first one also in `param`.
  * @param status of the problem, for the operations that answer 400 (decision table of the contract, errors)
  */
 export function parseInput<Schema extends z.ZodType>(

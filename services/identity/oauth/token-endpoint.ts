@@ -163,8 +163,8 @@ export class OauthTokenEndpoint implements TokenEndpoint {
   }
 
   /**
-   * Uses up a code that came from somewhere else than it was sent to: a verifier can be tried once (RFC 7636 §4.6, OAuth
-   * 2.1 §4.1.3).
+   * Uses up a code that came from somewhere else than it was sent to: a verifier can be tried once (RFC 7636 §4.6,
+   * OAuth 2.1 §4.1.3).
    * @throws ProblemError `invalid_grant`
    */
   async #spend(code: FoundCode, context: RequestContext, { reason, message }: ClientFault): Promise<never> {

@@ -166,16 +166,6 @@ describe('authorization_code', () => {
     await redeem(code);
   });
 
-  test.each<[string, Partial<TokenRequest>, string]>([
-    ['another verifier', { codeVerifier: 'v'.repeat(43) }, 'wrong_code_verifier'],
-    ['another redirect URI', { redirectUri: `${CALLBACK}/` }, 'wrong_redirect_uri'],
-  ])('%s is refused, and uses the code up: nobody tries twice', async (_name, changes, reason) => {
-    const code = await authority.authorise(client, owner.key);
-    expect(await refused(redeem(code, changes))).toBe('400 invalid_grant');
-    expect(await authority.auditOf(owner.accountId)).toEqual([`auth.failed warning ${reason}`]);
-    expect(await refused(redeem(code))).toBe('400 invalid_grant');
-  });
-
   test('another client cannot use the code', async () => {
     const code = await authority.authorise(client, owner.key);
     const other = await authority.registerClient();
