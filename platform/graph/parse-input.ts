@@ -19,10 +19,14 @@ export function parseInput<Schema extends z.ZodType>(
   const given = withoutNulls(schema, input);
   const faults = [...unknownMembers(schema, given, 'unknown_member', pointerTo), ...faultsOfInput(schema, given)];
   if (faults.length > 0) throw requestProblem('validation_error', faults, status);
-  // What REST checks at its door otherwise than the graph, the verb says.
-  const parsed = faultsIn(schema, given, pointerTo);
-  if (parsed.faults === null) return parsed.value;
-  throw requestProblem('validation_error', parsed.faults, status);
+  // What REST leaves to the verb.
+  return parsed(schema, given, status);
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema, given: unknown, status: 400 | 422): z.output<Schema> {
+  const outcome = faultsIn(schema, given, pointerTo);
+  if (outcome.faults === null) return outcome.value;
+  throw requestProblem('validation_error', outcome.faults, status);
 }
 
 /**
@@ -39,6 +43,14 @@ export function parseGraphInput<Schema extends z.ZodObject>(
   const { shape } = schema;
   const members = Object.entries(input as object).filter(([name]) => Object.hasOwn(shape, name));
   return parseInput(schema, Object.fromEntries(members), status);
+}
+
+/**
+ * Parses the filter of a page, whose members are texts of a query string in REST.
+ * @throws ProblemError `validation_error`
+ */
+export function parseFilter<Schema extends z.ZodObject>(schema: Schema, filter: unknown): z.output<Schema> {
+  return parsed(schema, withoutNulls(schema, filter ?? {}), 422);
 }
 
 /** What REST would say of the same input; nothing of members that are not known. */

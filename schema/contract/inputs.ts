@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { newAttribution } from './attribution-request.ts';
 import { NOUNS } from './contract.ts';
-import { documentOf, isMutation, typeNameOf, type Noun, type Row } from './noun.ts';
+import { documentOf, isMutation, type Noun, type Row } from './noun.ts';
 import { verificationRequest } from './result-verification.ts';
 
 /** A type of the graph that callers fill in, and what REST takes in its place. */
@@ -15,17 +15,12 @@ export interface ContractInput {
 export const INPUTS: ReadonlyMap<string, ContractInput> = new Map([
   ['RunAttributionInput', { schema: newAttribution, badInputStatus: 422 }],
   ['VerifyResultInput', { schema: verificationRequest, badInputStatus: 422 }],
-  ...NOUNS.flatMap((noun: Noun) => Object.entries(noun.operations).flatMap(([id, row]) => inputsOf(id, row, noun))),
+  ...NOUNS.flatMap((noun: Noun) => Object.entries(noun.operations).flatMap(([id, row]) => inputsOf(id, row))),
 ]);
 
-function inputsOf(id: string, row: Row, noun: Noun): [string, ContractInput][] {
-  const { input, filter, badInputStatus = 422 } = row;
-  return [
-    ...(input !== undefined && isMutation(row)
-      ? [[`${documentOf(id, row)}Input`, { schema: input, badInputStatus }] as [string, ContractInput]]
-      : []),
-    ...(filter !== undefined
-      ? [[`${typeNameOf(noun)}Filter`, { schema: filter, badInputStatus }] as [string, ContractInput]]
-      : []),
-  ];
+function inputsOf(id: string, row: Row): [string, ContractInput][] {
+  const { input, badInputStatus = 422 } = row;
+  return input === undefined || !isMutation(row)
+    ? []
+    : [[`${documentOf(id, row)}Input`, { schema: input, badInputStatus }]];
 }

@@ -16,7 +16,7 @@ import {
 } from '../../platform/graph/connection.ts';
 import { nounTypes, type Answered } from '../../platform/graph/noun-types.ts';
 import { agentUuid, publicId } from '../../platform/identifiers.ts';
-import { parseGraphInput } from '../../platform/graph/parse-input.ts';
+import { parseFilter, parseGraphInput } from '../../platform/graph/parse-input.ts';
 import { recordEnvelope } from '../trust/envelope.ts';
 import { ProblemError } from '../../schema/problems.ts';
 
@@ -49,7 +49,7 @@ export class AuditResolver {
     const { accountId, environment } = assertAction(context.principal, 'audit:read');
     // A test key is for people who shall not see the shop; the chain itself is one.
     const ofKey = environment === 'sandbox' ? environment : undefined;
-    const { actorId, ...given } = parseGraphInput(auditFilter, filter ?? {});
+    const { actorId, ...given } = parseFilter(auditFilter, filter);
     const actor = actorId === undefined ? {} : { actorId: namedActor(actorId) };
     const narrowed: AuditFilter = { ...given, ...actor, environment: ofKey };
     const { auditLog, clock } = this.#services;
