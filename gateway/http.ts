@@ -6,12 +6,13 @@ import { koaMiddleware } from '@as-integrations/koa';
 import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
 import { countRefused } from '../services/identity/admission/count-refused.ts';
-import { challengeOf } from '../services/identity/admission/challenge.ts';
+import { challengeOf, insufficientScope } from '../services/identity/admission/challenge.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { trustHeaders } from '../schema/trust-headers.ts';
 import { RateLimitError, rateLimitHeaders } from '../services/identity/limits/rate-limits.ts';
 import { whileCredentialLasts } from '../services/identity/admission/while-credential-lasts.ts';
 import { readIdempotencyKey } from '../services/idempotency/idempotency-key.ts';
+import { problemIn } from '../platform/graph/crossing-errors.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { graphiqlPage } from './graphiql-page.ts';
 import { publicAdmission, type PublicAdmissionOptions } from './public-admission.ts';
@@ -55,7 +56,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     try {
       if (!METHODS.includes(ctx.method))
         throw new ProblemError('method_not_allowed', `GraphQL takes ${METHODS.join(' and ')}, not ${ctx.method}.`);
-      const { request, credential } = await admit(
+      const request = await admit(
         ctx.req,
         {
           requestId,
@@ -76,6 +77,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
           if (principal.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
         },
       );
+      const { credential } = request;
       ctx.set({ 'SVC-API-Version': request.context.apiVersion, ...options.versionHeaders(request.context.apiVersion) });
       // Where Apollo's integration looks for it.
       if (ctx.method !== 'GET') {
@@ -94,14 +96,15 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
       ctx.set(rateLimitHeaders(request.windows));
       if (request.trust === null) for (const name of Object.keys(trustHeaders(undefined))) ctx.remove(name);
       else ctx.set(trustHeaders(request.trust));
-      if (request.failure !== undefined) {
-        await refuse(ctx, request.failure, requestId);
-        request.refused = ctx.status === 400;
-      }
-      // GraphQL over HTTP §6.4.1: a client that takes plain JSON only cannot tell our 4xx from a proxy's.
-      if (request.refused && ctx.response.type === JSON_TYPE) ctx.status = 200;
+      // RFC 6750 §3.1, also where other fields of the document have an answer.
+      if (request.missingScopes.size > 0)
+        ctx.set('WWW-Authenticate', insufficientScope([...request.missingScopes].join(' ')));
+      if (request.failure !== undefined) await refuse(ctx, request.failure, requestId);
+      if (request.refused || request.failure !== undefined) ctx.status = statusFor(ctx);
     } catch (error) {
       await refuse(ctx, error, requestId);
+      // Of a request that could not be read it is not known whether it is GraphQL at all.
+      if (problemIn(error)?.type !== 'invalid_request') ctx.status = statusFor(ctx);
     }
   };
 
@@ -124,6 +127,17 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.type = ctx.accepts(JSON_TYPE, GRAPHQL_JSON) || JSON_TYPE;
     ctx.body = JSON.stringify({ errors: [options.errors.present(error, requestId)] });
   }
+}
+
+/** What no client of GraphQL sees as an answer to its operation: others ask less often, or elsewhere, by it. */
+const TOLD_BY_STATUS: ReadonlySet<number> = new Set([405, 406, 413, 415, 429]);
+
+/**
+ * GraphQL over HTTP §6.4.1: a client that takes plain JSON only cannot tell our 4xx from a proxy's, so that a refused
+ * operation is 200 for it. What is about the transport stays, and so do 5xx.
+ */
+function statusFor({ status, response }: Context): number {
+  return response.type === JSON_TYPE && status < 500 && !TOLD_BY_STATUS.has(status) ? 200 : status;
 }
 
 function wantsPage(ctx: Context): boolean {

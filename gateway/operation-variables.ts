@@ -11,8 +11,11 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { pointerTo, validationError } from '../platform/graph/parse-input.ts';
-import type { ProblemDetail } from '../schema/problems.ts';
+import { faultsOfInput, pointerTo } from '../platform/graph/parse-input.ts';
+import { INPUTS } from '../schema/contract/inputs.ts';
+import type { ProblemDetail, ProblemError } from '../schema/problems.ts';
+import { requestProblem, withoutNulls } from '../schema/request-faults.ts';
+import { didYouMean } from '../schema/unknown-members.ts';
 
 /** Whoever sends more that does not fit learns of the rest next time; finding and describing it all took seconds. */
 const MOST_MISFITS = 20;
@@ -21,39 +24,94 @@ const LONGEST_NAME = 64;
 
 type Path = readonly (string | number)[];
 
+/** A value that a caller gave for an argument or a variable. */
+export interface GivenValue {
+  readonly name: string;
+  readonly value: unknown;
+  readonly type: GraphQLInputType;
+}
+
 /**
  * Refuses variables that do not fit their types, before graphql-js does: it would go through all of them, name none by
  * a pointer, and repeat their values. A member is called as in REST (`/data_source_id`): below a variable that holds an
  * input object by the path in it, any other variable by its own name.
  * @param operation valid against `schema`
- * @throws ProblemError `validation_error`, 400 since nothing ran (GraphQL over HTTP, request error)
+ * @throws ProblemError `validation_error`, as REST refuses the same
  */
 export function assertFittingVariables(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
 ): void {
-  const misfits: ProblemDetail[] = [];
-  for (const misfit of misfitsOf(schema, operation, variables)) {
-    misfits.push(misfit);
-    if (misfits.length === MOST_MISFITS) break;
-  }
-  if (misfits.length > 0) throw validationError(misfits, 400);
+  const refusal = refusalOf(given(schema, operation, variables));
+  if (refusal !== undefined) throw refusal;
 }
 
-function* misfitsOf(
+function* given(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
-): Generator<ProblemDetail> {
+): Generator<GivenValue> {
   for (const { variable, type: typeNode, defaultValue } of variableDefinitions) {
     const name = variable.name.value;
     const type = typeFromAST(schema, typeNode) as GraphQLInputType;
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (value === undefined && (defaultValue !== undefined || !isNonNullType(type))) continue;
-    const isObject = isInputObjectType(isNonNullType(type) ? type.ofType : type);
-    yield* misfitsIn(value, type, isObject && typeof value === 'object' && value !== null ? [] : [name]);
+    if (value !== undefined || (defaultValue === undefined && isNonNullType(type))) yield { name, value, type };
   }
+}
+
+/** The problem that tells of what does not fit its type; undefined where all does. */
+export function refusalOf(values: Iterable<GivenValue>): ProblemError | undefined {
+  const errors: ProblemDetail[] = [];
+  let status: 400 | 422 | undefined;
+  for (const each of values) {
+    const misfits: ProblemDetail[] = [];
+    for (const misfit of misfitsOf(each)) {
+      misfits.push(misfit);
+      if (errors.length + misfits.length === MOST_MISFITS) break;
+    }
+    if (misfits.length === 0) continue;
+    const input = INPUTS.get(String(isNonNullType(each.type) ? each.type.ofType : each.type));
+    status ??= input?.badInputStatus;
+    const isObject = typeof each.value === 'object' && each.value !== null;
+    errors.push(...(input === undefined || !isObject ? misfits : inWordsOfRest(misfits, input.schema, each.value)));
+    if (errors.length >= MOST_MISFITS) break;
+  }
+  return errors.length === 0 ? undefined : requestProblem('validation_error', errors, status);
+}
+
+/**
+ * What REST says of the same input comes in place of what the graph's types say: its schema knows more than they do.
+ * What only they refuse is told behind it. Enum values are called as they are here.
+ */
+function inWordsOfRest(
+  misfits: readonly ProblemDetail[],
+  schema: Parameters<typeof faultsOfInput>[0],
+  value: unknown,
+): readonly ProblemDetail[] {
+  const unfit = misfits.filter(({ code }) => code !== 'unknown_member');
+  const faults = faultsOfInput(schema, withoutNulls(schema, value)).map(
+    (fault) =>
+      unfit.find(
+        ({ param, code, message }) => param === fault.param && code === fault.code && message.startsWith(ONE_OF),
+      ) ?? fault,
+  );
+  // A value that is no list stands for a list of one, to the graph alone.
+  const unknown = misfits.filter(
+    ({ code, param }) => code === 'unknown_member' && !faults.some((fault) => param.startsWith(`${fault.param}/`)),
+  );
+  const untold = unfit.filter(({ param }) => !faults.some((fault) => isAbout(param, fault.param)));
+  return [...unknown, ...faults, ...untold];
+}
+
+/** Whether two places are one, or one lies in the other. */
+function isAbout(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+}
+
+function* misfitsOf({ name, value, type }: GivenValue): Generator<ProblemDetail> {
+  const isObject = isInputObjectType(isNonNullType(type) ? type.ofType : type);
+  yield* misfitsIn(value, type, isObject && typeof value === 'object' && value !== null ? [] : [name]);
 }
 
 /** Walks as `coerceInputValue` of graphql-js does, and stops where its caller does. */
@@ -85,14 +143,17 @@ function* misfitsInObject(value: {}, type: GraphQLInputObjectType, path: Path): 
     else if (isRequiredInputField(field)) yield misfit([...path, field.name], 'required', 'is required');
   }
   for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(fields, name))
-      yield misfit([...path, name.slice(0, LONGEST_NAME)], 'unknown_member', 'is not a member that is known here');
+    if (Object.hasOwn(fields, name)) continue;
+    const meant = didYouMean(name, Object.keys(fields));
+    yield misfit([...path, name.slice(0, LONGEST_NAME)], 'unknown_member', `is not known here${meant}`);
   }
 }
 
 function misfit(path: Path, code: string, message: string): ProblemDetail {
   return { param: pointerTo(path), code, message };
 }
+
+const ONE_OF = 'must be one of ';
 
 /** What a leaf has to be; in the words of REST where it has any. Values are not repeated: they may be secrets. */
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -114,10 +175,6 @@ function expectation(value: unknown, type: GraphQLLeafType): string | undefined 
   } catch {
     // Its message would repeat the value.
   }
-  return isEnumType(type)
-    ? `must be one of ${type
-        .getValues()
-        .map(({ name }) => name)
-        .join(', ')}`
-    : (EXPECTED[type.name] ?? `must be a ${type.name}`);
+  const names = isEnumType(type) ? type.getValues().map(({ name }) => name) : [];
+  return names.length > 0 ? `${ONE_OF}${names.join(', ')}` : (EXPECTED[type.name] ?? `must be a ${type.name}`);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { addressBlock } from '../services/identity/admission/address-block.ts';
-import type { Admission, Admitted, ShownCredential } from '../services/identity/admission/admission.ts';
+import type { Admission, Admitted } from '../services/identity/admission/admission.ts';
 import type { RequestOrigin } from '../schema/principal.ts';
 import { grantSandboxWishes, type SandboxWishes } from '../services/identity/admission/sandbox-wishes.ts';
 import type { PublicRequest } from './public-request.ts';
@@ -13,12 +13,6 @@ export interface PublicAdmissionOptions {
   readonly isSandboxHost: (request: IncomingMessage) => boolean;
   /** Resolves `SVC-API-Version`. @throws ProblemError `unsupported_api_version` */
   readonly resolveApiVersion: (header: string | undefined) => string;
-}
-
-export interface AdmittedRequest {
-  readonly request: PublicRequest;
-  /** Null for a stranger. */
-  readonly credential: ShownCredential | null;
 }
 
 /**
@@ -50,7 +44,7 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
     http: IncomingMessage,
     said: OperationHeaders,
     onAdmitted?: (admitted: Admitted) => void,
-  ): Promise<AdmittedRequest> => {
+  ): Promise<PublicRequest> => {
     const { requestId, authorization, workspaceId, nonce, idempotencyKey, wishes } = said;
     const wanted = (said.version ?? headerOf(http, 'svc-api-version'))?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);
@@ -78,8 +72,13 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
       ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }),
     };
     return {
-      request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? strangersWindows, refused: false },
+      context,
+      nonce,
+      idempotencyKey,
       credential: admitted?.credential ?? null,
+      windows: admitted?.windows ?? strangersWindows,
+      refused: false,
+      missingScopes: new Set(),
     };
   };
 }

@@ -44,7 +44,7 @@ function unrunnable(thrown: unknown): ProblemError | undefined {
   if (!(thrown instanceof GraphQLError)) return undefined;
   const { code, http } = thrown.extensions as { code?: unknown; http?: { status?: number } };
   if (code === 'BAD_USER_INPUT')
-    return new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' });
+    return new ProblemError('validation_error', withoutValue(thrown.message), { code: 'invalid_value' });
   const reason = typeof code === 'string' ? UNRUNNABLE[code] : undefined;
   // A rule of graphql-js that throws instead of reporting: a condition on the root field of a subscription.
   if (

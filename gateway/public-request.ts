@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
+import type { ProblemError } from '../schema/problems.ts';
+import type { ShownCredential } from '../services/identity/admission/admission.ts';
 import type { RequestContext, RequestOrigin } from '../schema/principal.ts';
 import type { RateWindow } from '../services/identity/limits/rate-limits.ts';
 import { rootTrust, type RootTrust } from '../platform/graph/root-trust.ts';
@@ -26,8 +28,14 @@ export interface PublicRequest {
   held?: HeldClaim<KeptResult>;
   /** Of what was answered; null where it has not been measured, undefined where nothing has an envelope. */
   trust?: RootTrust | null | undefined;
+  /** Of the key or token that was shown; null for a stranger. */
+  readonly credential: ShownCredential | null;
   /** Set when the operation was refused before it ran (GraphQL over HTTP, "request error"). */
   refused: boolean;
+  /** In place of what graphql-js says of values that stand in the document. */
+  unfitValues?: ProblemError | undefined;
+  /** Scopes that a root field was refused for want of. */
+  readonly missingScopes: Set<string>;
   /** What Apollo Server stumbled over; it would answer "Internal server error" and forget the cause. */
   failure?: unknown;
 }

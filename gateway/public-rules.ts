@@ -3,18 +3,25 @@ import { GraphQLError } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import type { Admission } from '../services/identity/admission/admission.ts';
 import type { RequestContext } from '../schema/principal.ts';
+import { problemIn } from '../platform/graph/crossing-errors.ts';
 import { DocumentShapes } from './document-shape.ts';
+import { unfitValuesIn } from './literal-values.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertFittingVariables } from './operation-variables.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
-import { publicRequests } from './public-request.ts';
+import type { PublicErrors } from './public-errors.ts';
+import { publicRequests, type PublicRequest } from './public-request.ts';
 import { limitStrangers } from './stranger-limits.ts';
 
 /**
  * What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a
  * mutation, fitting variables.
  */
-export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+export function publicRules(
+  admission: Admission,
+  limits: OperationLimits,
+  publicErrors: PublicErrors,
+): ApolloServerPlugin<RequestContext> {
   const shapes = new DocumentShapes(limits);
   return {
     unexpectedErrorProcessingRequest: async ({ error }) => {
@@ -61,14 +68,39 @@ export function publicRules(admission: Admission, limits: OperationLimits): Apol
           throw requestError(error);
         }
       },
-      didEncounterErrors: async ({ errors, response }) => {
+      didEncounterErrors: async ({ errors, response, schema, document, request }) => {
         const publicRequest = publicRequests.getStore();
         // A result with `data` has run; a request without any runnable document is answered by its own status.
-        if (publicRequest !== undefined)
-          publicRequest.refused = response.body === undefined && errors.every(isRequestError);
+        if (publicRequest === undefined) return;
+        publicRequest.refused = response.body === undefined && errors.every(isRequestError);
+        const missing = errors.flatMap((error) => problemIn(error)?.problem.scope?.split(' ') ?? []);
+        for (const scope of missing) publicRequest.missingScopes.add(scope);
+        await noticeRefusals(admission, publicRequest, errors);
+        if (document !== undefined && errors.every(isInvalidDocument))
+          publicRequest.unfitValues = unfitValuesIn(schema, document, errors, request.variables ?? {});
+      },
+      willSendResponse: async ({ response }) => {
+        const publicRequest = publicRequests.getStore();
+        const problem = publicRequest?.unfitValues;
+        if (publicRequest === undefined || problem === undefined) return;
+        const presented = publicErrors.present(problem, publicRequest.context.requestId);
+        response.body = { kind: 'single', singleResult: { errors: [presented] } };
+        response.http.status = problem.problem.status;
       },
     }),
   };
+}
+
+/** Lets the audit log know of refusals that belong there, whoever made them. */
+export async function noticeRefusals(
+  admission: Admission,
+  { context, credential }: PublicRequest,
+  errors: readonly unknown[],
+): Promise<void> {
+  const { principal } = context;
+  if (principal === null || credential === null) return;
+  for (const problem of errors.flatMap((error) => problemIn(error) ?? []))
+    await admission.noticeRefusal(problem, { principal, credential }, context);
 }
 
 const REQUEST_ERROR_CODES = new Set([
@@ -77,6 +109,10 @@ const REQUEST_ERROR_CODES = new Set([
   'OPERATION_RESOLUTION_FAILURE',
   'BAD_USER_INPUT',
 ]);
+
+function isInvalidDocument({ extensions }: GraphQLError): boolean {
+  return extensions['code'] === 'GRAPHQL_VALIDATION_FAILED';
+}
 
 function isRequestError({ extensions }: GraphQLError): boolean {
   return extensions['refused'] === true || REQUEST_ERROR_CODES.has(String(extensions['code']));

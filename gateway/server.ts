@@ -115,7 +115,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     gateway,
     introspection,
     maxTokens: limits.maxTokens,
-    plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), metrics.plugin()],
+    plugins: [publicRules(admission, limits, errors), idempotentMutations(options.claims, errors), metrics.plugin()],
     errors,
     logger,
   });

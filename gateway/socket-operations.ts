@@ -2,6 +2,7 @@ import type { ApolloServer } from '@apollo/server';
 import {
   getOperationAST,
   GraphQLError,
+  parse,
   OperationTypeNode,
   type DocumentNode,
   type ExecutionArgs,
@@ -10,7 +11,6 @@ import {
 } from 'graphql';
 import type { Context, SubscribePayload } from 'graphql-ws';
 import { ProblemError } from '../schema/problems.ts';
-import type { ShownCredential } from '../services/identity/admission/admission.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { withoutValue } from '../platform/graph/bad-values.ts';
 import { Documents } from '../platform/graph/documents.ts';
@@ -18,10 +18,13 @@ import type { SocketExtra } from '../platform/graph/web-socket-endpoint.ts';
 import { wellFormedKey } from '../services/idempotency/idempotency-key.ts';
 import { DocumentShapes } from './document-shape.ts';
 import { EventStream, tellingEnd } from './event-stream.ts';
+import { unfitValuesIn } from './literal-values.ts';
 import { assertSoundInput } from './operation-input.ts';
+import { assertFittingVariables } from './operation-variables.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
-import { headerOf, publicAdmission, type AdmittedRequest, type PublicAdmissionOptions } from './public-admission.ts';
+import { headerOf, publicAdmission, type PublicAdmissionOptions } from './public-admission.ts';
 import { invalidDocument, type PublicErrors } from './public-errors.ts';
+import { noticeRefusals } from './public-rules.ts';
 import { publicRequests, type PublicRequest } from './public-request.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -40,8 +43,6 @@ export interface SocketOperationsOptions extends PublicAdmissionOptions {
 /** What an operation carries from its check to its execution. */
 interface SocketOperation {
   readonly request: PublicRequest;
-  /** Null for a stranger. */
-  readonly credential: ShownCredential | null;
   readonly payload: SubscribePayload;
 }
 
@@ -73,7 +74,7 @@ export class SocketOperations {
     connection: Connection,
     requestId: string,
     extensions: Readonly<Record<string, unknown>> = {},
-  ): Promise<AdmittedRequest> {
+  ): Promise<PublicRequest> {
     const { request } = connection.extra;
     // Named like the header, whose case does not matter either: many clients are told to write Authorization. Programs
     // may send the header itself; pages cannot.
@@ -106,8 +107,8 @@ export class SocketOperations {
       );
     }
     if (typeof payload.query !== 'string') throw new ProblemError('invalid_request', 'query must be a string.');
-    const { request, credential } = await this.admit(connection, requestId, payload.extensions ?? undefined);
-    const document = this.#checked(payload.query);
+    const request = await this.admit(connection, requestId, payload.extensions ?? undefined);
+    const document = this.#checked(payload.query, payload.variables ?? {});
     const operation = getOperationAST(document, payload.operationName);
     if (operation === undefined || operation === null)
       throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', {
@@ -118,8 +119,9 @@ export class SocketOperations {
     if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
       assertWithinLimits(schema, document, operation, variables, limits);
       assertSoundInput(document, variables);
+      assertFittingVariables(schema, operation, variables);
     }
-    const contextValue: SocketOperation = { request, credential, payload };
+    const contextValue: SocketOperation = { request, payload };
     return { schema, document, operationName: payload.operationName ?? null, variableValues: variables, contextValue };
   }
 
@@ -146,12 +148,14 @@ export class SocketOperations {
     contextValue,
   }: ExecutionArgs): Promise<EventStream<ExecutionResult, ExecutionResult> | ExecutionResult> {
     const { subscriptions, admission } = this.#options;
-    const { request, credential } = contextValue as SocketOperation;
-    const { requestId } = request.context;
+    const { request } = contextValue as SocketOperation;
+    const { credential, context } = request;
+    const { requestId } = context;
     let close: () => void;
     try {
       close = credential === null ? () => undefined : admission.openStream(credential);
     } catch (error) {
+      await noticeRefusals(admission, request, [error]);
       return this.#presented({ errors: [error as GraphQLError] }, requestId);
     }
     const stream = await subscriptions.subscribe({
@@ -182,7 +186,7 @@ export class SocketOperations {
         };
   }
 
-  #checked(query: string): DocumentNode {
+  #checked(query: string, variables: Readonly<Record<string, unknown>>): DocumentNode {
     const checked = ((): ReturnType<Documents['check']> => {
       try {
         this.#shapes.assertFitting(query);
@@ -194,7 +198,15 @@ export class SocketOperations {
       }
     })();
     if ('document' in checked) return checked.document;
-    throw invalidDocument(checked.errors[0]!);
+    const { apiSchema } = this.#options;
+    throw (
+      unfitValuesIn(
+        apiSchema,
+        parse(query, { maxTokens: this.#options.limits.maxTokens }),
+        checked.errors,
+        variables,
+      ) ?? invalidDocument(checked.errors[0]!)
+    );
   }
 }
 

@@ -64,7 +64,8 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   validation_error: {
     cause: 'The request is well-formed, but a value does not fit.',
     cure:
-      'error.errors lists every value that does not fit: param says where, message says what is expected. Three ' +
+      'error.errors lists every value that does not fit: param says where, message says what is expected. What may ' +
+      'be left out may also be null, which means the same. Three ' +
       'operations answer 400 with this type, as the interface has it: POST /v1/webhooks, PUT ' +
       '/v1/agents/me/capabilities and the start of a migration.',
     example: {

@@ -38,7 +38,7 @@ export function problemIn(thrown: unknown): ProblemError | undefined {
   return (
     problem ??
     (isBadValue(thrown)
-      ? new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' })
+      ? new ProblemError('validation_error', withoutValue(thrown.message), { code: 'invalid_value' })
       : undefined)
   );
 }

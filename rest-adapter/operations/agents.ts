@@ -34,5 +34,4 @@ export const agentOperations = operationsOf(agents, {
       return agent['agent_uuid'] == null ? inOrder(publicFace, agent) : presentProfile(agent);
     },
   },
-  updateCapabilities: { badBodyStatus: 400 },
 });

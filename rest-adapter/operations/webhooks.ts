@@ -38,7 +38,7 @@ function pageOf({ query }: ValidRequest): PageRequest {
 }
 
 export const webhookOperations = operationsOf(webhooks, {
-  createWebhook: { badBodyStatus: 400, location: (body) => `/webhooks/${String(body['id'])}` },
+  createWebhook: { location: (body) => `/webhooks/${String(body['id'])}` },
   listWebhooks: {
     querySchema: listQuery,
     variables: ({ query }) => ({

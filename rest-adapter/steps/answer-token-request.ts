@@ -1,11 +1,12 @@
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
+import { jsonPointer, requestProblem, withoutNulls } from '../../schema/request-faults.ts';
 import { isResource } from '../../services/identity/oauth/issuer.ts';
 import type { TokenRequest } from '../../services/identity/oauth/token-endpoint.ts';
 import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { Call, Step } from '../call.ts';
 import type { Json } from '../operation.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
-import { jsonPointer, parse, problem } from './validate-request.ts';
+import { parse } from './validate-request.ts';
 
 /** RFC 6749 §5.1 asks for it beside `Cache-Control: no-store`, for caches of HTTP/1.0. */
 export const UNCACHED = { Pragma: 'no-cache' } as const;
@@ -16,7 +17,7 @@ export const answerTokenRequest: Step = {
   problems: ['invalid_request'],
   async run(call) {
     const { operation, door } = call;
-    const { value, errors } = parse(operation.bodySchema, call.body, jsonPointer);
+    const { value, errors } = parse(operation.bodySchema, withoutNulls(operation.bodySchema, call.body), jsonPointer);
     if (errors.length > 0) throw refusal(errors);
     call.request = { ...call.request, body: value };
     const asked = operation.variables(call.request);
@@ -51,6 +52,6 @@ async function revoke({ door, context }: Call, { token }: Json): Promise<Json> {
  */
 function refusal(errors: readonly ProblemDetail[]): ProblemError {
   const [first] = errors;
-  if (first?.code !== 'unsupported_grant_type') return problem('invalid_request', errors);
+  if (first?.code !== 'unsupported_grant_type') return requestProblem('invalid_request', errors);
   return new ProblemError('unsupported_grant_type', `grant_type: ${first.message}`, { param: first.param });
 }

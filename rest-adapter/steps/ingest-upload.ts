@@ -9,11 +9,11 @@ import { onlyFile } from '../multipart.ts';
 import type { Json } from '../operation.ts';
 import { parseJson } from '../parse-json.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
-import { unknownMembers } from '../unknown-members.ts';
+import { faultsIn, jsonPointer, requestProblem } from '../../schema/request-faults.ts';
+import { unknownMembers } from '../../schema/unknown-members.ts';
 import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { whileAdmitted } from '../while-admitted.ts';
-import { jsonPointer, parse, problem } from './validate-request.ts';
 
 /** Of a thousand rows. */
 const MAX_ROW_VALUES = 100_000;
@@ -148,11 +148,11 @@ function remembering(source: AsyncIterable<Buffer>): {
 
 /** The rows as one JSON array: the bytes as they came, or the `records` member written anew. */
 async function* jsonRows(call: Call, bytes: Buffer): AsyncGenerator<Uint8Array> {
-  const schema = call.operation.bodySchema;
+  const schema = call.operation.bodySchema!;
   const errors = [
     ...unknownMembers(schema, call.body, 'unknown_member', jsonPointer),
-    ...parse(schema, call.body, jsonPointer).errors,
+    ...(faultsIn(schema, call.body).faults ?? []),
   ];
-  if (errors.length > 0) throw problem('validation_error', errors);
+  if (errors.length > 0) throw requestProblem('validation_error', errors);
   yield Array.isArray(call.body) ? bytes : Buffer.from(JSON.stringify((call.body as Json)['records']));
 }

@@ -10,7 +10,9 @@ export const reportProblems: Step = {
     try {
       await next();
     } catch (error) {
-      call.answer = problemAnswer(call, error instanceof ProblemError ? error : masked(error));
+      const problem = error instanceof ProblemError ? error : masked(error);
+      if (call.admitted !== null) await call.door.admission.noticeRefusal(problem, call.admitted, call);
+      call.answer = problemAnswer(call, problem);
       if (call.answer.status >= 500 && !isRefusedByState(error)) call.logger.error({ err: error }, 'request failed');
     }
   },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { faultCode, faultMessage } from '../../schema/fault-message.ts';
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
+import { faultsIn, jsonPointer, requestProblem, withoutNulls, type NamePath } from '../../schema/request-faults.ts';
+import { unknownMembers } from '../../schema/unknown-members.ts';
 import type { Step } from '../call.ts';
 import { headerName } from '../header-name.ts';
 import type { Json, Operation } from '../operation.ts';
-import { unknownMembers } from '../unknown-members.ts';
 
 /** Checks path, query, headers and body against the row's schemas and lists everything that does not fit. */
 export const validateRequest: Step = {
@@ -14,7 +14,7 @@ export const validateRequest: Step = {
     const { operation, http, route } = call;
     const headers = parse(operation.headerSchema, http.headers, (path) => `header:${headerName(String(path[0]))}`);
     // A header that cannot be read is a malformed request, not one that fails a schema.
-    if (headers.errors.length > 0) throw problem('invalid_request', headers.errors);
+    if (headers.errors.length > 0) throw requestProblem('invalid_request', headers.errors);
     const path = parse(
       operation.pathSchema,
       route.operation === null ? {} : route.path,
@@ -23,7 +23,8 @@ export const validateRequest: Step = {
     const given = queryOf(http.querystring);
     const query = parse(operation.querySchema, given, nameOfParameter);
     // The body of an upload is a stream; its step checks it on the way through.
-    const body = parse(operation.kind === 'upload' ? undefined : operation.bodySchema, call.body, jsonPointer);
+    const schema = operation.kind === 'upload' ? undefined : operation.bodySchema;
+    const body = parse(schema, withoutNulls(schema, call.body), jsonPointer);
     const strangers = isLenient(operation) ? [] : unknownIn(operation, given, call.body);
     const errors = [
       ...strangers,
@@ -33,7 +34,7 @@ export const validateRequest: Step = {
       ...body.errors,
     ];
     if (errors.length > 0)
-      throw problem(
+      throw requestProblem(
         'validation_error',
         errors,
         errors.length === strangers.length + body.errors.length ? operation.badBodyStatus : undefined,
@@ -67,8 +68,6 @@ function unknownIn(operation: Operation, query: Json, body: unknown): readonly P
 
 const nameOfParameter: NamePath = (path) => `query:${String(path[0] ?? '')}`;
 
-type NamePath = (path: readonly PropertyKey[]) => string;
-
 /** Parses `input`; without a schema nothing is asked and nothing is passed on. */
 export function parse(
   schema: z.ZodType | undefined,
@@ -76,45 +75,8 @@ export function parse(
   name: NamePath,
 ): { readonly value: unknown; readonly errors: readonly ProblemDetail[] } {
   if (schema === undefined) return { value: undefined, errors: [] };
-  const parsed = schema.safeParse(input, { reportInput: true, error: faultMessage });
-  return parsed.success
-    ? { value: parsed.data, errors: [] }
-    : { value: undefined, errors: parsed.error.issues.flatMap((issue) => details(issue, name)) };
-}
-
-/** RFC 6901. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
-
-function details(issue: z.core.$ZodIssue, name: NamePath): ProblemDetail[] {
-  const param = name(issue.path);
-  // Told with all others, and with what may be meant.
-  if (issue.code === 'unrecognized_keys') return [];
-  // Zod reports a missing member as one of the wrong type or value.
-  if (issue.input === undefined && issue.code !== 'custom')
-    return [{ param, code: 'required', message: 'is required' }];
-  return [{ param, code: faultCode(issue), message: issue.message }];
-}
-
-/** The problem that lists all errors and leads with the first. */
-export function problem(
-  type: 'validation_error' | 'invalid_request',
-  errors: readonly ProblemDetail[],
-  status?: number,
-): ProblemError {
-  const first = errors[0]!;
-  const subject =
-    first.param
-      .replace(/^[a-z]+:/, '')
-      .replace(/^\//, '')
-      .replaceAll('/', '.') || 'body';
-  return new ProblemError(type, `${subject}: ${first.message}`, {
-    code: first.code,
-    param: first.param,
-    errors,
-    ...(status === undefined ? {} : { status }),
-  });
+  const parsed = faultsIn(schema, input, name);
+  return parsed.faults === null ? { value: parsed.value, errors: [] } : { value: undefined, errors: parsed.faults };
 }
 
 /** PostgreSQL stores no NUL character and takes none in a question; bodies are refused for one when they are read. */

@@ -9485,7 +9485,7 @@ export interface operations {
                 severity?: "info" | "warning" | "critical";
                 /** @description Not before this moment */
                 since?: string;
-                /** @description Agent or key, agent_… or key_… */
+                /** @description Agent or key, agent_…, its UUID, or key_… */
                 actor_id?: string;
                 /** @description Only older entries than this one: the next page while the log grows */
                 before_sequence?: number;

@@ -216,6 +216,7 @@ export const agents = noun({
         'Replaces the capabilities that the calling agent declares; with a test key, what the sandbox says. Errors: ' +
         'VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.',
       input: capabilitiesRequest,
+      badInputStatus: 400,
       answer: { outcome: declared, trust, inRest: { shows: declaredInRest, flat: 'agent' } },
       answered: 'The capabilities as they are now',
       problems: ['resource_not_found'],

@@ -95,8 +95,8 @@ export const auditFilter = z
         graph: 'Not before this moment.',
       }),
     actorId: z.string().min(1).max(64).meta({ scalar: 'ID' }).optional().meta({
-      description: 'Agent or key, agent_… or key_…',
-      graph: 'Only what this agent or key did.',
+      description: 'Agent or key, agent_…, its UUID, or key_…',
+      graph: 'Only what this agent, by public id or UUID, or this key did.',
     }),
     beforeSequence: z.int().min(1).optional().meta({
       description: 'Only older entries than this one: the next page while the log grows',

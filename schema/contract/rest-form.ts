@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { snakeCase, type SnakeCase } from '../snake-case.ts';
-import { inRest, ownRestForm } from './terms.ts';
+import { inRest, ownRestForm, saidOf } from './terms.ts';
 
 /** What REST calls a member. */
 export function restName(name: string, member: unknown): string {
@@ -135,4 +135,33 @@ export function fromRest(schema: z.ZodType, value: unknown): unknown {
   if (inner === undefined) return value;
   if (!(schema instanceof z.ZodArray)) return fromRest(inner, value);
   return Array.isArray(value) ? value.map((each) => fromRest(inner, each)) : value;
+}
+
+/**
+ * What the graph was sent, as REST is sent it: the opposite of {@link fromRest}, for what has not been checked yet.
+ * Members that are not known keep their places, and values that do not fit stay as they are.
+ */
+export function toRest(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return toRest(schema.def.innerType, value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : value.toISOString();
+  if (schema instanceof z.ZodEnum) return optionOf(schema as z.ZodEnum<Record<string, string>>, value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (schema instanceof z.ZodArray)
+    return Array.isArray(value) ? value.map((each) => toRest(schema.def.element, each)) : value;
+  if (schema instanceof z.ZodObject) {
+    if (Array.isArray(value)) return value;
+    const { shape } = schema;
+    const members = Object.entries(value).map(([name, member]) => [
+      restName(name, Object.hasOwn(shape, name) ? shape[name] : undefined),
+      toRest(Object.hasOwn(shape, name) ? shape[name] : undefined, member),
+    ]);
+    return Object.fromEntries(members);
+  }
+  return value;
+}
+
+/** The value behind a name of the graph's enum; one that the graph keeps as a text has none. */
+function optionOf(schema: z.ZodEnum<Record<string, string>>, value: unknown): unknown {
+  if (saidOf(schema).scalar !== undefined || typeof value !== 'string') return value;
+  return schema.options.find((option) => option.toUpperCase() === value) ?? value;
 }

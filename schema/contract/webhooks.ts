@@ -125,6 +125,7 @@ export const webhooks = noun({
         'Subscribes an address to events. Errors: VALIDATION_ERROR (refused_address, unknown_host, ' +
         'too_many_webhooks), INSUFFICIENT_PERMISSIONS (missing_scope of an event).',
       input: newWebhook,
+      badInputStatus: 400,
       answer: withSecret,
       status: 201,
       answered: 'The webhook and its secret',

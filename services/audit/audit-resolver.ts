@@ -15,7 +15,8 @@ import {
   Rows,
 } from '../../platform/graph/connection.ts';
 import { nounTypes, type Answered } from '../../platform/graph/noun-types.ts';
-import { parseGraphInput } from '../../platform/graph/parse-input.ts';
+import { agentUuid, publicId } from '../../platform/identifiers.ts';
+import { parseFilter, parseGraphInput } from '../../platform/graph/parse-input.ts';
 import { recordEnvelope } from '../trust/envelope.ts';
 import { ProblemError } from '../../schema/problems.ts';
 
@@ -48,7 +49,9 @@ export class AuditResolver {
     const { accountId, environment } = assertAction(context.principal, 'audit:read');
     // A test key is for people who shall not see the shop; the chain itself is one.
     const ofKey = environment === 'sandbox' ? environment : undefined;
-    const narrowed: AuditFilter = { ...parseGraphInput(auditFilter, filter ?? {}), environment: ofKey };
+    const { actorId, ...given } = parseFilter(auditFilter, filter);
+    const actor = actorId === undefined ? {} : { actorId: namedActor(actorId) };
+    const narrowed: AuditFilter = { ...given, ...actor, environment: ofKey };
     const { auditLog, clock } = this.#services;
     const page = parsePage(args, { largest: LARGEST_PAGE, isKey: isNumberKey });
     const total = await auditLog.count(accountId, narrowed);
@@ -101,6 +104,12 @@ export class AuditResolver {
 function present(entry: ServedEntry): z.output<typeof auditEvent> {
   const shown = fromRest(auditEvent, entry) as z.input<typeof auditEvent>;
   return { ...shown, occurredAt: new Date(entry.occurred_at) };
+}
+
+/** The log calls agents by their public ids; callers also by their UUIDs. */
+function namedActor(named: string): string {
+  const agent = agentUuid(named);
+  return agent === undefined ? named : publicId('agent', agent);
 }
 
 /** What matches and is older than an entry. */

@@ -16,9 +16,6 @@ import type { WebhookServices } from './webhook-services.ts';
 /** The contract answers every fault of this body with 400. */
 const BAD_BODY = 400;
 
-/** Faults are told in this order. */
-const request = newWebhook.pick({ url: true, events: true, metadata: true, secret: true });
-
 /** The subscription as a retry tells of it again. */
 export const webhookEffect = z.object({ webhookId: uuid, secret: z.string().nullable() });
 
@@ -39,7 +36,7 @@ export async function createWebhook(
   rawInput: unknown,
   settle: Settle<z.output<typeof webhookEffect>>,
 ): Promise<ShownWebhook> {
-  const input = parseGraphInput(request, rawInput, BAD_BODY);
+  const input = parseGraphInput(newWebhook, rawInput, BAD_BODY);
   assertMayHear(principal, input.events);
   await assertCallableAddress(services.outgoing, input.url, '/url', BAD_BODY);
   const id = newUuid(services.clock().getTime());

@@ -12,7 +12,7 @@ import { connectionOf, PageArguments, parsePage } from '../../platform/graph/con
 import type { GraphRecord } from '../../platform/graph/contract-types.ts';
 import { nounTypes, type Answered } from '../../platform/graph/noun-types.ts';
 import { presentRecord } from '../../platform/graph/present-record.ts';
-import { parseGraphInput } from '../../platform/graph/parse-input.ts';
+import { parseFilter } from '../../platform/graph/parse-input.ts';
 import { exactlyOnce } from '../idempotency/exactly-once.ts';
 import { type TrustEnvelope } from '../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../trust/envelope.ts';
@@ -77,7 +77,7 @@ export class WebhookResolver {
     @Arg('filter', ofDeliveries.inputOf('listWebhookDeliveries'), { nullable: true }) filter?: object | null,
   ): DeliveryAnswer<'listWebhookDeliveries'> {
     const principal = assertAction(context.principal, 'webhook:read');
-    const wanted = parseGraphInput(deliveryFilter, filter ?? {});
+    const wanted = parseFilter(deliveryFilter, filter);
     return this.#services.database.asTenant(principal, async (em) => {
       const { id } = await requireWebhook(em, webhookId);
       const totalCount = await countDeliveries(em, id, wanted);

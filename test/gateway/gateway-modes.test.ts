@@ -188,8 +188,8 @@ describe.each(MODES)('the graph, subgraphs %s', (mode) => {
       ['a literal', { query: 'mutation { addBook(input: {title: "T", priceCents: 1.5}) { book { id } } }' }],
     ])('%s of a wrong scalar is a client error', async (_what, body) => {
       const answer = await post(toy.url, body, { headers: { ...AUTHORIZED, 'x-nonce': `nonce-${mode}-${_what}` } });
-      expect(answer.status).toBe(400);
-      expect(answer.body.errors?.[0]?.extensions['http_status']).toBe(400);
+      expect(answer.status).toBe(422);
+      expect(answer.body.errors?.[0]?.extensions['http_status']).toBe(422);
       expect(toy.logs).toEqual([]);
     });
   });

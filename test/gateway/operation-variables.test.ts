@@ -47,7 +47,7 @@ describe('variables that do not fit', () => {
     };
     expect(problemOf('$input: SearchInput!', { input })).toEqual({
       type: 'validation_error',
-      status: 400,
+      status: 422,
       message: 'data_source_id: is required',
       code: 'required',
       param: '/data_source_id',
@@ -63,7 +63,7 @@ describe('variables that do not fit', () => {
         },
         { param: '/options/is_on', code: 'invalid_value', message: 'must be true or false' },
         { param: '/tags/0/1', code: 'invalid_value', message: 'must be a string' },
-        { param: '/data_suorce_id', code: 'unknown_member', message: 'is not a member that is known here' },
+        { param: '/data_suorce_id', code: 'unknown_member', message: 'is not known here; did you mean dataSourceId?' },
       ],
     });
   });

@@ -86,6 +86,8 @@ class ToyAdmission implements Admission {
     return () => this.watches.delete(ended);
   }
 
+  async noticeRefusal(): Promise<void> {}
+
   openStream(credential: ShownCredential): () => void {
     return this.streams.open(credential);
   }

@@ -40,6 +40,24 @@ describe('GraphQL over WebSocket', () => {
   });
 
   test.each([
+    ['in the document', { query: '{ book(id: [1]) { id } }' }],
+    ['in a variable', { query: 'query ($id: ID!) { book(id: $id) { id } }', variables: { id: [] } }],
+    [
+      'in a variable of a subscription',
+      { query: 'subscription ($s: String!) { bookSold(shop: $s) { sequence } }', variables: { s: 7 } },
+    ],
+  ])('a value %s that does not fit is a validation_error, as over HTTP', async (_what, payload) => {
+    const socket = await open();
+    say(socket, { type: 'connection_init', payload: { authorization: 'Bearer good' } });
+    await hear(socket);
+    say(socket, { id: '1', type: 'subscribe', payload });
+    const told = await hear(socket);
+    const { errors = told['payload'] } = told['payload'] as { errors?: unknown };
+    expect(errors).toMatchObject([{ extensions: { type: 'validation_error', http_status: 422 } }]);
+    socket.close();
+  });
+
+  test.each([
     ['messages', () => ({ type: 'ping' }), 2_000],
     ['bytes', () => ({ type: 'ping', payload: { filler: 'x'.repeat(900_000) } }), 10],
   ])('a socket that floods us with %s is closed with 4429', async (_what, message, count) => {

@@ -69,6 +69,7 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
       watches.add(ended);
       return () => watches.delete(ended);
     },
+    noticeRefusal: async () => undefined,
     openStream: (credential) => streams.open(credential),
     async consumeNonce(principal, clientAddress, nonce) {
       log.push('nonce');

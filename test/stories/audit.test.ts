@@ -83,6 +83,11 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
     expect(await events(`?actor_id=${String(all[0]!['actor']?.['id'])}&per_page=100`)).toEqual(
       all.filter((event) => event['actor']?.['id'] === all[0]!['actor']?.['id']),
     );
+    // An agent also by its UUID, as wherever one is named.
+    const { agent_id: agent, agent_uuid: uuid } = (await caller.get('/agents/me')).body;
+    const ofAgent = await events(`?actor_id=${String(agent)}&per_page=100`);
+    expect(ofAgent.length).toBeGreaterThan(0);
+    expect(await events(`?actor_id=${String(uuid).toUpperCase()}&per_page=100`)).toEqual(ofAgent);
     expect(await events(`?since=${new Date(Date.now() + 60_000).toISOString()}`)).toEqual([]);
     for (const [query, param] of [
       ['limit=501', 'limit'],

@@ -177,12 +177,20 @@ describe('what is refused before anybody is known', () => {
     ['another method', 405, 'PUT', {}],
     ['an unknown version', 400, 'POST', { 'svc-api-version': '1999-01-01' }],
   ] as const)('over GraphQL, too: %s', async (_what, status, method, headers) => {
-    const answer = await fetch(`${house.root}/graphql`, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: '{"query":"{ __typename }"}',
-    });
-    expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([status, '"minute";q=60;w=60']);
+    // Clients of plain JSON read of it in the answer (GraphQL over HTTP §6.4.1), unless they asked by another method.
+    for (const [accept, told] of [
+      ['application/graphql-response+json', status],
+      ['application/json', status === 405 ? 405 : 200],
+    ] as const) {
+      const answer = await fetch(`${house.root}/graphql`, {
+        method,
+        headers: { 'content-type': 'application/json', accept, ...headers },
+        body: '{"query":"{ __typename }"}',
+      });
+      expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([told, '"minute";q=60;w=60']);
+      expect(answer.headers.has('www-authenticate')).toBe(status === 401);
+      expect(await answer.json()).toMatchObject({ errors: [{ extensions: { http_status: status } }] });
+    }
   });
 
   test('stays what it is when the window is used up', async () => {

@@ -7,7 +7,7 @@ import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
 import { daysAgo } from '../days-ago.ts';
 import { GraphSocket, type GraphStream } from '../graph-socket.ts';
-import { Caller, BOTH_LAYOUTS, openHouse, type House } from '../house.ts';
+import { Caller, BOTH_LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { smallestShop } from '../smallest-shop.ts';
 
 const ROWS = smallestShop(daysAgo(30), daysAgo(29));
@@ -313,6 +313,10 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     expect(started.status).toBe(429);
     await expect(watch(connections[0]).next()).rejects.toThrow(/RATE_LIMIT_EXCEEDED.*concurrency/);
     expect((await crowded.get('/data-sources')).status).toBe(200);
+    // The audit log is told once a minute.
+    const told = await crowded.get('/audit/events?event_type=rate_limit.exceeded');
+    expect([1, 2]).toContain((told.body['events'] as unknown as readonly Json[]).length);
+    expect(told.body['events']![0]).toMatchObject({ details: { window: 'concurrency' }, target: { type: 'key' } });
     const other = await caller.open('GET', '/events');
     expect(other.status).toBe(200);
     await other.body!.cancel();

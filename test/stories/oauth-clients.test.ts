@@ -221,6 +221,20 @@ describe('a token at the doors', () => {
     ).toBe('INSUFFICIENT_PERMISSIONS');
   });
 
+  test('learns the scope that it lacks from a header, over GraphQL beside what other fields answer', async () => {
+    const caller = await issue('attribution:read');
+    const response = await fetch(`${house.root}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${caller.key}` },
+      body: JSON.stringify({ query: '{ me { id } auditEvents { totalCount } }' }),
+    });
+    expect([response.status, response.headers.get('www-authenticate'), await response.json()]).toEqual([
+      200,
+      'Bearer realm="svc", error="insufficient_scope", scope="audit:read"',
+      expect.objectContaining({ data: { me: { id: clientId }, auditEvents: null } }),
+    ]);
+  });
+
   test('ends when it is revoked, for both', async () => {
     const caller = await issue('attribution:read');
     expect((await caller.post('/oauth/revoke', { token: caller.key }, { authorization: '' })).status).toBe(200);

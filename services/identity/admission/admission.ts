@@ -1,3 +1,4 @@
+import type { ProblemError } from '../../../schema/problems.ts';
 import type { Principal, RequestOrigin } from '../../../schema/principal.ts';
 import type { RateWindow, StrangerClass } from '../limits/rate-limits.ts';
 
@@ -84,4 +85,13 @@ export interface Admission {
    * many as may
    */
   openStream(credential: ShownCredential): () => void;
+  /**
+   * Tells the audit log, once a minute, that a caller asked for more at a time than there may be, wherever that was
+   * refused; nothing of other problems.
+   */
+  noticeRefusal(
+    problem: ProblemError,
+    admitted: Pick<Admitted, 'principal' | 'credential'>,
+    arrival: Pick<Arrival, 'requestId' | 'origin'>,
+  ): Promise<void>;
 }

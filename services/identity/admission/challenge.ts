@@ -13,7 +13,10 @@ export function challengeOf(problem: ProblemError, root: string, scopeOfOperatio
     return problem.problem.status === 401 ? `Bearer realm="svc", ${metadata}` : undefined;
   if (problem.problem.status === 401) return `Bearer realm="svc", error="invalid_token", ${metadata}`;
   const scope = problem.problem.scope ?? scopeOfOperation;
-  if (problem.type === 'insufficient_permissions')
-    return `Bearer realm="svc", error="insufficient_scope"${scope === null ? '' : `, scope="${scope}"`}`;
-  return undefined;
+  return problem.type === 'insufficient_permissions' ? insufficientScope(scope) : undefined;
+}
+
+/** @param scope the scopes that are needed, apart by spaces; null where none is told */
+export function insufficientScope(scope: string | null): string {
+  return `Bearer realm="svc", error="insufficient_scope"${scope === null ? '' : `, scope="${scope}"`}`;
 }

@@ -35,6 +35,7 @@ export class AdmissionMetrics {
       consumeNonce: (principal, clientAddress, nonce) =>
         this.#counted(admission.consumeNonce(principal, clientAddress, nonce)),
       whenEnded: (credential, ended) => admission.whenEnded(credential, ended),
+      noticeRefusal: (problem, admitted, arrival) => admission.noticeRefusal(problem, admitted, arrival),
       openStream: (credential) => this.#held(this.#refusing(() => admission.openStream(credential))),
     };
   }

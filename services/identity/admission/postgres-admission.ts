@@ -291,6 +291,16 @@ export class PostgresAdmission implements Admission {
   openStream(credential: ShownCredential): () => void {
     return this.#streams.open(credential);
   }
+
+  async noticeRefusal(
+    { problem: { type, code } }: ProblemError,
+    { principal, credential }: Pick<Admitted, 'principal' | 'credential'>,
+    arrival: Pick<Arrival, 'requestId' | 'origin'>,
+  ): Promise<void> {
+    if (type !== 'rate_limit_exceeded' || code !== 'concurrency') return;
+    const { agentId, environment } = principal;
+    await this.#refusals.crowdSeen(arrival, { ...credential, agentId, environment });
+  }
 }
 
 /** The key or token of the header. @throws ProblemError `invalid_api_key` for anything that can be neither */

@@ -69,6 +69,19 @@ export class RefusalLog {
     );
   }
 
+  /** More at a time than there may be; told of a credential's first in a minute. */
+  async crowdSeen(arrival: Refused, credential: RefusedCredential): Promise<void> {
+    await this.#guarded(arrival, async () => {
+      const [count] = await this.#database.ask<{ exceeded: string | null }>({
+        name: 'auth.count_call',
+        text: 'select * from auth.count_call($1, $2, $3)',
+        values: [`concurrency:${credential.id}`, 1, null],
+      });
+      if (count!.exceeded === null)
+        await this.#tell(arrival, credential, { type: 'rate_limit.exceeded', details: { window: 'concurrency' } });
+    });
+  }
+
   async #tell(
     arrival: Refused,
     credential: RefusedCredential | null,

@@ -144,7 +144,8 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     const code = await codes.find(secret);
     if (code === null || code.agentId !== client.agentId) throw refusedCode('The code is unknown.');
     // A code that comes again has leaked, whatever else is wrong with the request.
-    if (!code.wasUsed) assertSameClient(code, redirectUri, verifier);
+    const fault = code.wasUsed ? null : faultOfClient(code, redirectUri, verifier);
+    if (fault !== null) await this.#spend(code, context, fault);
 
     const outcome = await database.asTenant(code.accountId, async (em) => {
       const grant = await codes.use(em, code.id);
@@ -159,6 +160,19 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     if (outcome === 'used') throw refusedCode('The code was used before. The tokens that it gave are revoked.');
     if (outcome === 'expired') throw refusedCode('The code, or the key behind it, has expired.');
     return outcome;
+  }
+
+  /**
+   * Uses up a code that came from somewhere else than it was sent to: a verifier can be tried once (RFC 7636 §4.6,
+   * OAuth 2.1 §4.1.3).
+   * @throws ProblemError `invalid_grant`
+   */
+  async #spend(code: FoundCode, context: RequestContext, { reason, message }: ClientFault): Promise<never> {
+    const { database, codes } = this.#services;
+    await database.asTenant(code.accountId, async (em) => {
+      if ((await codes.use(em, code.id)) !== null) await recordAuditEvent(em, context, failed(code, reason));
+    });
+    throw refusedCode(`${message} The code is used up: authorise again.`);
   }
 
   /** RFC 6749 §4.1.2: a code that is used twice revokes what it gave. False when it has not been used at all. */
@@ -232,12 +246,20 @@ export class OauthTokenEndpoint implements TokenEndpoint {
   }
 }
 
-/** The redirect URI is the one that was asked for, and the verifier fits the challenge (RFC 7636 §4.6). */
-function assertSameClient(code: FoundCode, redirectUri: string, verifier: string): void {
-  if (code.redirectUri !== redirectUri) throw refusedCode('redirect_uri is not the one that the code was sent to.');
+interface ClientFault {
+  /** For the audit log. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Null where the redirect URI is the one that was asked for, and the verifier fits the challenge (RFC 7636 §4.6). */
+function faultOfClient(code: FoundCode, redirectUri: string, verifier: string): ClientFault | null {
+  if (code.redirectUri !== redirectUri)
+    return { reason: 'wrong_redirect_uri', message: 'redirect_uri is not the one that the code was sent to.' };
   const challenge = createHash('sha256').update(verifier).digest();
-  if (!timingSafeEqual(challenge, Buffer.from(code.codeChallenge, 'base64url')))
-    throw refusedCode('code_verifier does not fit the code_challenge.');
+  return timingSafeEqual(challenge, Buffer.from(code.codeChallenge, 'base64url'))
+    ? null
+    : { reason: 'wrong_code_verifier', message: 'code_verifier does not fit the code_challenge.' };
 }
 
 function needed(value: string | undefined, name: string): string {

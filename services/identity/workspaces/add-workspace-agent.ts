@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { newMember } from '../../../schema/contract/workspaces.ts';
+import { newMember } from '../../../schema/contract/workspaces.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction, assertCovers, scopesOfRole } from '../../../schema/actions.ts';
 import { assertCredentialStands } from '../keys/credential-standing.ts';
@@ -15,11 +15,12 @@ import {
 import { recordAuditEvent } from '../../audit/audit-event.ts';
 import type { Settle } from '../../idempotency/exactly-once.ts';
 import { agentUuid, publicId, shownId, uuid, type Uuid } from '../../../platform/identifiers.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { callerId } from './create-workspace.ts';
 
-/** Who is to be what, and where. */
-export type MemberToAdd = z.output<typeof newMember> & { readonly workspaceId: string };
+/** Who is to be what, unchecked, and where. */
+export type MemberToAdd = object & { readonly workspaceId: string };
 
 /** A membership, and whether this call made it; false where it was there and may have got another role. */
 export const membershipEffect = z.object({
@@ -48,11 +49,12 @@ export async function addWorkspaceAgent(
   services: MembershipServices,
   context: RequestContext,
   principal: Principal,
-  input: MemberToAdd,
+  { workspaceId: namedWorkspace, ...rawInput }: MemberToAdd,
   settle: Settle<Membership>,
 ): Promise<Membership> {
+  const input = parseGraphInput(newMember, rawInput);
   const inside = assertAction(
-    await enterWorkspace(services.workspaces, principal, input.workspaceId, '/workspace_id'),
+    await enterWorkspace(services.workspaces, principal, namedWorkspace, '/workspace_id'),
     'workspace:write',
   );
   // The agent comes with a key of its own, which may have every scope.

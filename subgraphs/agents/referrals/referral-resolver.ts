@@ -6,7 +6,7 @@ import { assertAction } from '../../../schema/actions.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
 import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
-import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
+import { parseFilter } from '../../../platform/graph/parse-input.ts';
 import { presentRecord } from '../../../platform/graph/present-record.ts';
 import { agentUuid, shownId } from '../../../platform/identifiers.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
@@ -40,7 +40,7 @@ export class ReferralResolver {
     @Arg('filter', inputOf('listReferrals'), { nullable: true }) filter?: object | null,
   ): Promise<Answered<typeof referrals, 'listReferrals'>> {
     const { accountId, environment } = assertAction(context.principal, 'referral:read');
-    const narrowed = parseGraphInput(referralFilter, filter ?? {});
+    const narrowed = parseFilter(referralFilter, filter);
     return this.#database.asTenant(accountId, async (em) => {
       if (agentId != null && agentId !== 'me') await requireOwnAgent(em, agentId);
       const store = new ReferralStore(em, environment);

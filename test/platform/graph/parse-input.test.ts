@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ProblemError, type ProblemWire } from '../../../schema/problems.ts';
-import { parseGraphInput, parseInput } from '../../../platform/graph/parse-input.ts';
+import { restForm } from '../../../schema/contract/rest-form.ts';
+import { withoutNulls } from '../../../schema/request-faults.ts';
+import { faultsOfInput, parseGraphInput, parseInput } from '../../../platform/graph/parse-input.ts';
 
 const schema = z.object({
   timezone: z
@@ -50,5 +52,28 @@ describe('input of the graph', () => {
 
   test('must not have null for a value in a list', () => {
     expect(() => parseGraphInput(schema, { dateRange: ['2026-01-01', null] })).toThrow(ProblemError);
+  });
+});
+
+describe('what both doors say', () => {
+  const member = z.object({
+    model: z.enum(['causal', 'last_touch']).optional(),
+    note: z.string().max(3).nullable().optional(),
+    metadata: z.record(z.string(), z.string()).optional(),
+  });
+
+  test('null is not given, unless it is a value there', () => {
+    const given = { model: null, note: null, metadata: null };
+    expect(parseGraphInput(member, given)).toEqual({ note: null });
+    expect(withoutNulls(restForm(member), given)).toEqual({ note: null });
+  });
+
+  test('an enum is called as the graph does, or as the code', () => {
+    for (const model of ['LAST_TOUCH', 'last_touch']) expect(faultsOfInput(member, { model })).toEqual([]);
+    expect(faultsOfInput(member, { model: 'Last_touch' })).toMatchObject([{ param: '/model', code: 'invalid_value' }]);
+  });
+
+  test('keys of the caller’s own stay as they are in pointers', () => {
+    expect(faultsOfInput(member, { metadata: { 'MyKey/a': 1 } })).toMatchObject([{ param: '/metadata/MyKey~1a' }]);
   });
 });

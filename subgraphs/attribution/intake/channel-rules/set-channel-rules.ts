@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { newChannelRules, type ChannelRule } from '../../../../schema/contract/channel-rules.ts';
 import type { Principal } from '../../../../schema/principal.ts';
 import type { ProblemDetail } from '../../../../schema/problems.ts';
+import { requestProblem } from '../../../../schema/request-faults.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { parseGraphInput, validationError } from '../../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
@@ -67,7 +68,7 @@ async function refuseInvalidRegexes(
         message: 'is not a regular expression of RE2',
       });
   }
-  if (errors.length > 0) throw validationError(errors, 422);
+  if (errors.length > 0) throw requestProblem('validation_error', errors);
 }
 
 /** Codes of the engine for patterns that it does not compile. */

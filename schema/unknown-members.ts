@@ -1,6 +1,6 @@
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import { z } from 'zod';
-import { MOST_DETAILS, type ProblemDetail } from '../schema/problems.ts';
+import { MOST_DETAILS, type ProblemDetail } from './problems.ts';
 
 type Path = readonly PropertyKey[];
 
@@ -32,7 +32,8 @@ export function unknownMembers(
     }));
 }
 
-function didYouMean(given: string, known: readonly string[]): string {
+/** The end of a sentence about a name that is not known: the known one that is near, where there is one. */
+export function didYouMean(given: string, known: readonly string[]): string {
   // Longer ones are nobody's slip of the finger, and comparing them takes time.
   const [near] = given.length > 64 ? [] : suggestionList(given, known);
   return near === undefined ? '' : `; did you mean ${near}?`;

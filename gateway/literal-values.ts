@@ -1,0 +1,65 @@
+import {
+  Kind,
+  TypeInfo,
+  valueFromASTUntyped,
+  visit,
+  visitWithTypeInfo,
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLSchema,
+} from 'graphql';
+import { ProblemError } from '../schema/problems.ts';
+import { withoutValue } from '../platform/graph/bad-values.ts';
+import { refusalOf, type GivenValue } from './operation-variables.ts';
+
+const VALUES: ReadonlySet<string> = new Set([
+  Kind.INT,
+  Kind.FLOAT,
+  Kind.STRING,
+  Kind.BOOLEAN,
+  Kind.NULL,
+  Kind.ENUM,
+  Kind.LIST,
+  Kind.OBJECT,
+  Kind.OBJECT_FIELD,
+]);
+
+/**
+ * The problem of a document in which nothing is wrong but values: it is well formed, and refused as if they were given
+ * by variables. Undefined where anything else is wrong, too.
+ * @param errors of the document's validation, at least one
+ */
+export function unfitValuesIn(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  errors: readonly GraphQLError[],
+  variables: Readonly<Record<string, unknown>>,
+): ProblemError | undefined {
+  const areValues = errors.every(({ nodes }) => nodes?.length === 1 && VALUES.has(nodes[0]!.kind));
+  if (!areValues) return undefined;
+  return (
+    refusalOf(literalsIn(schema, document, variables)) ??
+    // A text in place of an enum's name, which is the same value once it is read.
+    new ProblemError('validation_error', withoutValue(errors[0]!.message), { code: 'invalid_value' })
+  );
+}
+
+function literalsIn(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  variables: Readonly<Record<string, unknown>>,
+): readonly GivenValue[] {
+  const found: GivenValue[] = [];
+  const info = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(info, {
+    Argument({ name, value }) {
+      const type = info.getInputType();
+      const isVariable = value.kind === Kind.VARIABLE;
+      if (type != null && !isVariable)
+        found.push({ name: name.value, value: valueFromASTUntyped(value, variables), type });
+      return false;
+    },
+  });
+  visit(document, visitor);
+  return found;
+}

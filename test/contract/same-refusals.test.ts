@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { INPUTS } from '../../schema/contract/inputs.ts';
+import { restName } from '../../schema/contract/rest-form.ts';
+import { addressOf, exampleRequest, sayings, unknownId, type ChooseId, type Saying } from './example-requests.ts';
+import { Caller, openHouse, type House, type Json } from '../house.ts';
+import { furnish } from './furnish.ts';
+import type { Belongings } from './noun-objects.ts';
+
+/** Reads and subscriptions have no body; rows of a file are checked one by one. */
+const SAYINGS = sayings().filter(({ operation }) => operation?.bodySchema !== undefined);
+
+/** One thing that is wrong with a member, and the value that stands there; nothing does where it is undefined. */
+interface Fault {
+  readonly what: string;
+  readonly value: unknown;
+}
+
+const LONG = 'x'.repeat(10_000);
+
+function faultsOf(member: z.ZodType): readonly Fault[] {
+  const isOptional = member._zod.optin === 'optional';
+  const form = z.toJSONSchema(member, { io: 'input', unrepresentable: 'any' });
+  const said = JSON.stringify(form);
+  const always: readonly Fault[] = [
+    { what: isOptional ? 'null where it may be left out' : 'null', value: null },
+    ...(isOptional ? [] : [{ what: 'missing', value: undefined }]),
+    { what: 'an object', value: { bogus: 1 } },
+  ];
+  // GraphQL takes a number for an id, and one value for a list of one.
+  if (form.type === 'array')
+    return [
+      ...always,
+      ...[[], [{ bogus: 1 }], [null], ['']].map((value) => ({ what: JSON.stringify(value), value })),
+      { what: 'a long list', value: Array(600).fill('bogus') },
+    ];
+  const numbers = ['number', 'integer'].includes(String(form.type));
+  const texts: readonly Fault[] = [
+    { what: 'an empty text', value: '' },
+    { what: 'another text', value: 'bogus' },
+    { what: 'a long text', value: LONG },
+  ];
+  if (numbers)
+    return [...always, ...texts.slice(1, 2), ...[-1, 0.123, 1e12].map((value) => ({ what: String(value), value }))];
+  const lists = { what: 'a list', value: [1] };
+  return form.type === 'boolean' || said.includes('"type":"string"')
+    ? [...always, ...texts, lists]
+    : [...always, ...texts.slice(1, 2), lists];
+}
+
+describe('input that does not fit', () => {
+  let house: House;
+  let caller: Caller;
+  let belongings: Belongings;
+  beforeAll(async () => {
+    house = await openHouse('one process', { withWorker: false });
+    caller = await Caller.register(house.root);
+    belongings = await furnish(caller, { withWorker: false });
+  });
+  afterAll(() => house.stop());
+
+  const own: ChooseId = (kind) => belongings[kind] ?? unknownId(kind);
+
+  /** What either door says: [REST, GraphQL]. */
+  async function refusals(
+    saying: Saying,
+    member: string,
+    { value }: Fault,
+    more: object = {},
+  ): Promise<readonly [unknown, unknown]> {
+    const { operation, text } = saying;
+    const request = exampleRequest(operation!, own);
+    const { input } = saying.variables(own) as { input: Record<string, unknown> };
+    const { schema } = INPUTS.get(inputTypeIn(text)) ?? { schema: undefined };
+    if (schema === undefined) throw new Error(`schema/contract/inputs.ts does not know ${inputTypeIn(text)}`);
+    const body = { ...(request.body as object), [restName(member, schema.shape[member])]: value, ...more };
+    const answer = await caller.send(operation!.method, addressOf(operation!.path, request), JSON.stringify(body), {
+      'content-type': 'application/json',
+      prefer: 'wait=0',
+    });
+    const told = await caller.graphql(text, { input: { ...input, [member]: value, ...more } });
+    return [ofRest(answer.status, answer.body), ofGraph(told.errors?.[0]?.extensions)];
+  }
+
+  test.each(SAYINGS.map((saying) => [saying.operation!.id, saying] as const))('%s', async (_id, saying) => {
+    const { schema } = INPUTS.get(inputTypeIn(saying.text)) ?? { schema: z.object({}) };
+    const differing: unknown[] = [];
+    const compare = async (member: string, fault: Fault, more?: object) => {
+      const [rest, graph] = await refusals(saying, member, fault, more);
+      if (JSON.stringify(rest) !== JSON.stringify(graph)) differing.push({ member, what: fault.what, rest, graph });
+    };
+    await compare('bogusMember', { what: 'not known', value: 1 });
+    for (const [name, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+      for (const fault of faultsOf(member)) {
+        // With something else that is wrong, so that nothing is done.
+        const isAbsence = fault.what === 'null where it may be left out';
+        await compare(name, fault, isAbsence ? { bogus: 1 } : {});
+      }
+    }
+    expect(differing).toEqual([]);
+  });
+});
+
+function inputTypeIn(text: string): string {
+  return /\$input: (\w+)!/.exec(text)?.[1] ?? 'nothing';
+}
+
+/** Also where the same request was taken before: whoever comes second meets what the first one made. */
+const OK = 'taken';
+
+interface Told {
+  readonly param: string;
+  readonly code: string;
+}
+
+const placesOf = (errors: unknown) => ((errors ?? []) as readonly Told[]).map(({ param, code }) => `${param} ${code}`);
+
+function ofRest(status: number, { error }: Json): unknown {
+  if (status < 400) return OK;
+  const { type, code, param, errors } = error!;
+  if (String(type) === 'conflict') return OK;
+  return { status, type, code, param, errors: placesOf(errors) };
+}
+
+function ofGraph(extensions: Record<string, unknown> | undefined): unknown {
+  if (extensions === undefined || extensions['type'] === 'conflict') return OK;
+  const { http_status: status, type, reason: code, param, errors } = extensions;
+  return { status, type, code, param, errors: placesOf(errors) };
+}
