@@ -117,7 +117,10 @@ const currentSync = z
     rows: count.meta({ graph: 'Rows accepted so far.' }),
     bytes: count.meta({ graph: 'Bytes of the upload that were read so far.' }),
   })
-  .register(graphTypes, { name: 'CurrentSync', description: 'An upload or sync that is under way.' });
+  .register(graphTypes, {
+    name: 'CurrentSync',
+    description: 'The sync that is queued or running, else the latest upload under way.',
+  });
 
 /** One upload or sync. */
 export const sync = z
@@ -147,7 +150,6 @@ export const sourceDetail = z
     description: 'What is stored of a source and how good it is.',
   });
 
-const shownSync = { syncId: true, rows: true, startedAt: true } as const;
 /** A source with its detail, as REST shows it. */
 export const sourceWithDetail = z
   .object({
@@ -158,9 +160,9 @@ export const sourceWithDetail = z
     freshnessSeconds: sourceDetail.shape.freshnessSeconds,
     records: recordCounts.nullable(),
     quality: quality.nullable(),
-    currentSync: currentSync.pick({ ...shownSync, progress: true }).nullable(),
+    currentSync: currentSync.nullable(),
     error: error.meta({ rest: 'last_error' }),
-    recentSyncs: z.array(sync.pick({ ...shownSync, status: true, completedAt: true, error: true })),
+    recentSyncs: z.array(sync),
     ...dataSource.pick({ agentId: true, workspaceId: true, brandId: true, currency: true }).shape,
     ...dataSource.pick({ baselineChannels: true, createdAt: true }).shape,
   })

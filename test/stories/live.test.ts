@@ -16,13 +16,17 @@ const RANGE = [daysAgo(30), daysAgo(1)];
 /** What the contract allows between the end of a credential and that of its streams. */
 const WITHIN_MS = 2_000;
 
+/** What all of them have, so that a client asks each in the same words. */
+const COMMON = 'sequence kind progress stage channelImpact { channel share } trust { hreiScore riskLevel }';
 const STATUS = `subscription ($id: ID!, $after: Int) { dataSourceStatus(id: $id, after: $after) {
-  sequence kind progress stage message failureCode
+  ${COMMON} message failureCode
   result { id status lastSync recordsSynced
     detail { records { touchpoints conversions } currentSync { syncId bytes } } } } }`;
 const CHANGES = `subscription ($id: ID!, $after: Int) { attributionChanged(dataSourceId: $id, after: $after) {
-  sequence kind stage failureCode message attributionId channelImpact { channel }
-  result { id status platformFeeCents agent { name } dataSource { name } } } }`;
+  ${COMMON} failureCode message attributionId
+  result { id status trust { hreiScore riskLevel } platformFeeCents agent { name } dataSource { name } } } }`;
+
+const NO_RISK = { hreiScore: 0, riskLevel: 'MINIMAL' };
 
 interface StatusItem {
   readonly sequence: number;
@@ -37,6 +41,10 @@ interface StatusItem {
     readonly detail: { readonly records: { readonly touchpoints: number; readonly conversions: number } };
   };
 }
+interface Trust {
+  readonly hreiScore: number;
+  readonly riskLevel: string;
+}
 interface ChangeItem {
   readonly sequence: number;
   readonly kind: string;
@@ -44,8 +52,10 @@ interface ChangeItem {
   readonly failureCode: string | null;
   readonly attributionId: string | null;
   readonly channelImpact: readonly { readonly channel: string }[] | null;
+  readonly trust: Trust;
   readonly result: {
     readonly id: string;
+    readonly trust: Trust;
     readonly status: string;
     readonly platformFeeCents: number;
     readonly agent: { readonly name: string };
@@ -105,6 +115,8 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
         kind: 'RESULT',
         progress: 1,
         stage: 'connected',
+        channelImpact: null,
+        trust: NO_RISK,
         result: { id, status: 'CONNECTED', recordsSynced: 3, detail: { currentSync: null } },
       });
       await caller.send('POST', `/data-sources/${id}/records`, MORE_ROWS, { 'content-type': 'text/csv' });
@@ -228,7 +240,7 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     };
     const begun = async (stream: GraphStream<ChangeItem>): Promise<number> => {
       const first = await stream.next();
-      expect(first).toMatchObject({ kind: 'PROGRESS', stage: 'watching', result: null });
+      expect(first).toMatchObject({ kind: 'PROGRESS', stage: 'watching', result: null, trust: NO_RISK });
       return first!.sequence;
     };
 
@@ -252,10 +264,12 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
           dataSource: { name: 'Shop' },
         },
       });
+      expect(completed!.trust.hreiScore).toBeGreaterThan(0);
+      expect(completed!.trust).toEqual(completed!.result!.trust);
       expect(completed!.channelImpact!.map(({ channel }) => channel).toSorted()).toEqual(['direct', 'email']);
       expect(cancelled).toMatchObject({
         kind: 'ERROR',
-        failureCode: 'cancelled',
+        failureCode: 'CANCELLED',
         message: 'It was cancelled.',
         attributionId: analysis,
       });
@@ -281,6 +295,39 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
       expect(await third.next()).toMatchObject({ stage: 'attribution.updated' });
       await third.close();
     });
+  });
+
+  test('each subscription answers the members that all have in common', async () => {
+    const id = await connect();
+    const range = { data_source_id: id, date_range: RANGE, model: 'markov' };
+    const analysis = String((await caller.post('/attribution', range)).body['id']);
+    const first = async (field: string) => {
+      const stream = socket.watch<Record<string, unknown>>(`subscription { ${field} { ${COMMON} } }`);
+      const item = await stream.next();
+      await stream.close();
+      return item;
+    };
+    const common = { sequence: expect.any(Number), channelImpact: null, trust: NO_RISK };
+    const watching = { ...common, kind: 'PROGRESS', progress: 0, stage: 'watching' };
+    expect(await first('tierChanged')).toEqual(watching);
+    expect(await first(`attributionChanged(dataSourceId: "${id}")`)).toEqual(watching);
+    expect(await first(`dataSourceStatus(id: "${id}")`)).toEqual({
+      ...common,
+      kind: 'RESULT',
+      progress: 1,
+      stage: 'connected',
+    });
+    expect(await first(`attributionProgress(id: "${analysis}")`)).toMatchObject({ ...common, stage: 'queued' });
+    const stream = socket.watch<Record<string, unknown> & { readonly trust: Trust }>(
+      `subscription { attributionProgress(id: "${analysis}") { ${COMMON} result { trust { hreiScore riskLevel } } } }`,
+    );
+    const last = (await stream.until(({ kind }) => kind === 'RESULT')).at(-1)!;
+    expect(last.trust.hreiScore).toBeGreaterThan(0);
+    expect(last['result']).toEqual({ trust: last.trust });
+    await stream.close();
+    const events = socket.watch(`subscription { events { position trust { hreiScore riskLevel } } }`);
+    expect(await events.next()).toEqual({ position: expect.any(Number), trust: NO_RISK });
+    await events.close();
   });
 
   test('a key has as many streams as it may, by whichever door; another opens when one has ended', async () => {
