@@ -1523,6 +1523,7 @@ export interface components {
             agent_id: string | null;
             workspace_id: string | null;
             brand_id: string | null;
+            start_date: string | null;
             currency: string | null;
             baseline_channels: string[];
             /** Format: date-time */
@@ -1604,6 +1605,7 @@ export interface components {
             agent_id: string | null;
             workspace_id: string | null;
             brand_id: string | null;
+            start_date: string | null;
             currency: string | null;
             baseline_channels: string[];
             /** Format: date-time */
@@ -5604,6 +5606,11 @@ export interface operations {
                     /** @description Brand that the rows are of, in your own words */
                     brand_id?: string;
                     /**
+                     * Format: date
+                     * @description First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and not for csv_upload, whose rows are sent
+                     */
+                    start_date?: string;
+                    /**
                      * @description IANA time zone of the schedule
                      * @default UTC
                      */
@@ -5628,6 +5635,11 @@ export interface operations {
                     workspace_id?: string;
                     /** @description Brand that the rows are of, in your own words */
                     brand_id?: string;
+                    /**
+                     * Format: date
+                     * @description First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and not for csv_upload, whose rows are sent
+                     */
+                    start_date?: string;
                     /**
                      * @description IANA time zone of the schedule
                      * @default UTC
@@ -5841,6 +5853,7 @@ export interface operations {
                      *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *           "workspace_id": null,
                      *           "brand_id": null,
+                     *           "start_date": null,
                      *           "currency": "USD",
                      *           "baseline_channels": [
                      *             "direct",
@@ -6016,6 +6029,7 @@ export interface operations {
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *       "workspace_id": null,
                      *       "brand_id": null,
+                     *       "start_date": null,
                      *       "currency": "USD",
                      *       "baseline_channels": [
                      *         "direct",

@@ -66,6 +66,7 @@ const example = {
   agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
   workspace_id: null,
   brand_id: null,
+  start_date: null,
   currency: 'USD',
   baseline_channels: ['direct', 'organic*'],
   created_at: '2026-01-31T18:00:00.000Z',

@@ -65,6 +65,10 @@ export const dataSource = z
     baselineChannels: z.array(z.string()).meta({
       graph: 'Channels that are there without marketing; a trailing * matches any ending.',
     }),
+    startDate: z.iso.date().nullable().meta({
+      graph: 'First day that its first sync asked for; null where none was named.',
+      restAfter: 'brandId',
+    }),
     createdAt: moment.meta({ graph: 'When it was connected.' }),
     error: sourceError.nullable().meta({ graph: 'Why the last sync failed; null when it did not.' }),
   })
@@ -163,7 +167,7 @@ export const sourceWithDetail = z
     currentSync: currentSync.nullable(),
     error: error.meta({ rest: 'last_error' }),
     recentSyncs: z.array(sync),
-    ...dataSource.pick({ agentId: true, workspaceId: true, brandId: true, currency: true }).shape,
-    ...dataSource.pick({ baselineChannels: true, createdAt: true }).shape,
+    ...dataSource.pick({ agentId: true, workspaceId: true, brandId: true, startDate: true }).shape,
+    ...dataSource.pick({ currency: true, baselineChannels: true, createdAt: true }).shape,
   })
   .meta({ id: 'DataSourceStatus' });
