@@ -66,11 +66,11 @@ export const newSource = z
       .optional()
       .meta({
         description:
-          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and not ' +
-          'for csv_upload, whose rows are sent',
+          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
+          'not for csv_upload, whose rows are sent',
         graph:
-          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and not ' +
-          'for CSV_UPLOAD, whose rows are sent.',
+          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
+          'not for CSV_UPLOAD, whose rows are sent.',
       }),
     timezone: inRest(z.string().max(64), timezone).optional().meta({
       default: 'UTC',

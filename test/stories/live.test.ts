@@ -297,39 +297,6 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     });
   });
 
-  test('each subscription answers the members that all have in common', async () => {
-    const id = await connect();
-    const range = { data_source_id: id, date_range: RANGE, model: 'markov' };
-    const analysis = String((await caller.post('/attribution', range)).body['id']);
-    const first = async (field: string) => {
-      const stream = socket.watch<Record<string, unknown>>(`subscription { ${field} { ${COMMON} } }`);
-      const item = await stream.next();
-      await stream.close();
-      return item;
-    };
-    const common = { sequence: expect.any(Number), channelImpact: null, trust: NO_RISK };
-    const watching = { ...common, kind: 'PROGRESS', progress: 0, stage: 'watching' };
-    expect(await first('tierChanged')).toEqual(watching);
-    expect(await first(`attributionChanged(dataSourceId: "${id}")`)).toEqual(watching);
-    expect(await first(`dataSourceStatus(id: "${id}")`)).toEqual({
-      ...common,
-      kind: 'RESULT',
-      progress: 1,
-      stage: 'connected',
-    });
-    expect(await first(`attributionProgress(id: "${analysis}")`)).toMatchObject({ ...common, stage: 'queued' });
-    const stream = socket.watch<Record<string, unknown> & { readonly trust: Trust }>(
-      `subscription { attributionProgress(id: "${analysis}") { ${COMMON} result { trust { hreiScore riskLevel } } } }`,
-    );
-    const last = (await stream.until(({ kind }) => kind === 'RESULT')).at(-1)!;
-    expect(last.trust.hreiScore).toBeGreaterThan(0);
-    expect(last['result']).toEqual({ trust: last.trust });
-    await stream.close();
-    const events = socket.watch(`subscription { events { position trust { hreiScore riskLevel } } }`);
-    expect(await events.next()).toEqual({ position: expect.any(Number), trust: NO_RISK });
-    await events.close();
-  });
-
   test('a key has as many streams as it may, by whichever door; another opens when one has ended', async () => {
     const crowded = await Caller.register(house.root);
     const left = new AbortController();
