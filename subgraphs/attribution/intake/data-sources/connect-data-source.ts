@@ -38,7 +38,8 @@ export interface ConnectServices {
  * type; credentials to fetch with are checked first, and a refused source leaves nothing behind.
  * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, a type without a connector
  * here, a `start_date` that cannot be one ({@link assertStart}), credentials that are not taken
- * (`credentials_rejected`), or a further source than there may be (`too_many_data_sources`); `service_unavailable` / `source_unreachable`
+ * (`credentials_rejected`), or a further source than there may be (`too_many_data_sources`); `service_unavailable` /
+ * `source_unreachable`
  */
 export async function connectDataSource(
   { database, isAgent, mostSources, connectors, sourceCredentials, clock }: ConnectServices,
