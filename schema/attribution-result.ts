@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, type DocumentNode } from 'graphql';
-import { platformFeeCents } from './platform-fee.ts';
+import { isBilled, platformFeeCents } from './platform-fee.ts';
 import { attributionSummary, RESULT_SECTIONS } from './contract/attribution-result.ts';
 import { fragmentOf } from './contract/documents.ts';
 import { trustEnvelope } from './contract/trust-envelope.ts';
+import type { Environment } from './principal.ts';
 import { RestShape, type Json } from './rest-shape.ts';
 
 /**
@@ -23,25 +24,34 @@ export function signedMembers(result: Json): Json {
  * @param attribution the analysis as the attribution subgraph shows it; its fee, which billing adds to the graph, is
  *   derived here by the same rule
  */
-export function restAttribution(attribution: { readonly deltaRCents: number | null }): Json {
+export function restAttribution(attribution: {
+  readonly deltaRCents: number | null;
+  readonly environment: Environment;
+}): Json {
   restForm ??= loadRestForm();
   const fee = attribution.deltaRCents === null ? null : platformFeeCents(attribution.deltaRCents);
+  const ofBilling = { platformFeeCents: fee, billed: isBilled(attribution.environment) };
   return membersThatApply(
-    restForm.shape.shape(restForm.document, { attribution: { ...attribution, platformFeeCents: fee } })[
-      'attribution'
-    ] as Json,
+    restForm.shape.shape(restForm.document, { attribution: { ...attribution, ...ofBilling } })['attribution'] as Json,
   );
 }
 
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
- * in the sandbox, where the fee is only shown. All others stay as they were signed before there were such members.
+ * in the sandbox, where the fee is only shown, `workspace_id` in a workspace. All others stay as they were signed
+ * before there were such members.
  */
-export function membersThatApply({ auto_refresh: autoRefresh, ...result }: Json): Json {
+export function membersThatApply({
+  auto_refresh: autoRefresh,
+  billed,
+  workspace_id: workspace,
+  ...result
+}: Json): Json {
   return {
     ...result,
     ...(autoRefresh === true ? { auto_refresh: true } : {}),
-    ...(result['environment'] === 'sandbox' ? { billed: false } : {}),
+    ...(billed === false ? { billed } : {}),
+    ...(typeof workspace === 'string' ? { workspace_id: workspace } : {}),
   };
 }
 

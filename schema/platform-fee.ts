@@ -1,3 +1,5 @@
+import type { Environment } from './principal.ts';
+
 /** Share of the recovered revenue that is charged, as an exact fraction (interface specification §1: 5 %). */
 export const FEE_RATE = { numerator: 5, denominator: 100 } as const;
 
@@ -16,4 +18,9 @@ export function platformFeeCents(deltaRCents: number): number {
   const denominator = BigInt(FEE_RATE.denominator);
   const rounded = (doubled + denominator) / (2n * denominator);
   return Math.max(Number(rounded), FEE_FLOOR_CENTS);
+}
+
+/** Whether the fee of an analysis is charged: in the sandbox it is only shown. Null where nothing is said of it. */
+export function isBilled(environment: Environment): false | null {
+  return environment === 'sandbox' ? false : null;
 }

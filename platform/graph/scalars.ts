@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { GraphQLError, GraphQLScalarType } from 'graphql';
-import { GraphQLDateTimeISO, GraphQLJSON, GraphQLLocalDate, GraphQLSafeInt, GraphQLURL } from 'graphql-scalars';
+import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLDateTimeISO, GraphQLJSON, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
 
 function renamed(scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType {
   // Without the specification's address and extensions, so that every subgraph prints one and the same definition.
@@ -42,8 +42,19 @@ export const JsonScalar = renamed(GraphQLJSON, 'JSON', 'Any JSON value');
 /** Integer minor units of a currency, exact up to 2^53 - 1, which `Int` (32 bits) is not. */
 export const CentsScalar = renamed(GraphQLSafeInt, 'Cents', 'An amount in integer minor units, exact up to 2^53 - 1');
 
-/** A `URL` inside, its text outside. */
-export const UrlScalar = renamed(GraphQLURL, 'URL', 'An absolute URL (RFC 3986)');
+/** Text on both sides, as it was given: a `URL` would write it another way than the other door does. */
+export const UrlScalar = new GraphQLScalarType<string, string>({
+  name: 'URL',
+  description: 'An absolute URL (RFC 3986)',
+  serialize: String,
+  parseValue: absolute,
+  parseLiteral: (node) => absolute(node.kind === Kind.STRING ? node.value : undefined),
+});
+
+function absolute(value: unknown): string {
+  if (typeof value !== 'string' || !URL.canParse(value)) throw new GraphQLError('URL must be an absolute address');
+  return value;
+}
 
 /** Every scalar beyond the five that GraphQL brings. */
 export const SCALARS: readonly GraphQLScalarType[] = [DateTimeScalar, DateScalar, JsonScalar, CentsScalar, UrlScalar];

@@ -10,7 +10,7 @@ import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
 import { meta, presentMeta, type PageRequest } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
-import { sectionVariables, type Include } from '../sections.ts';
+import { offeredSections, sectionVariables, type Include } from '../sections.ts';
 
 const EXAMPLE_ID = exampleAttribution['id'] as string;
 
@@ -30,7 +30,10 @@ const eventId = z
 const include = z
   .array(z.enum(RESULT_SECTIONS))
   .optional()
-  .meta({ default: ['time_series', 'model_breakdown', 'comparison'] });
+  .meta({
+    description: 'Sections that the answer has beyond its base, as GET',
+    default: offeredSections(attributions.sections, true),
+  });
 const request = restForm(newAttribution).extend({ include }).meta({ id: 'AttributionRequest' });
 
 /** Which sections the documents fetch; without `include` a single analysis comes whole. */
@@ -75,10 +78,10 @@ export const attributionOperations = [
     },
     problems: ['resource_not_found', 'data_source_unavailable'],
     job: attributionJob,
-    variables: ({ body }) => {
-      const named = body['include'] as Include;
-      return { input: fromRest(newAttribution, body), ...sections(named && [...named, 'diagnostics']) };
-    },
+    variables: ({ body }) => ({
+      input: fromRest(newAttribution, body),
+      ...sections(body['include'] as Include),
+    }),
     present: (data) => presentAttribution(objectAt(data, 'run_attribution', 'attribution')),
     example: {
       body: {

@@ -285,7 +285,7 @@ export interface paths {
         put?: never;
         /**
          * Sync a data source now
-         * @description A sync that is queued or running already is answered instead of a second one.
+         * @description A sync that is queued or running already is answered instead of a second one. So is the upload under way of a source whose rows are sent, since it ends in what a sync of them does. The id is that of current_sync.
          *
          *     Needs the scope `attribution:write`.
          */
@@ -1324,6 +1324,8 @@ export interface components {
                 message: string;
             } | null;
             agent_id: string | null;
+            /** @description The workspace that the analysis lies in, where it lies in one */
+            workspace_id?: string;
             /** @description JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, while a refresh is under way, and on results that are older than signatures */
             signature: string | null;
         };
@@ -1483,7 +1485,7 @@ export interface components {
             key_id: string | null;
             issuer: string | null;
             subject: {
-                /** @constant */
+                /** @enum {string} */
                 type: "attribution_result";
                 id: string;
                 revision: number;
@@ -1521,6 +1523,7 @@ export interface components {
             agent_id: string | null;
             workspace_id: string | null;
             brand_id: string | null;
+            start_date: string | null;
             currency: string | null;
             baseline_channels: string[];
             /** Format: date-time */
@@ -1568,10 +1571,11 @@ export interface components {
             } | null;
             current_sync: {
                 sync_id: string;
-                rows: number;
+                progress: number | null;
                 /** Format: date-time */
                 started_at: string;
-                progress: number | null;
+                rows: number;
+                bytes: number;
             } | null;
             last_error: {
                 code: string;
@@ -1582,10 +1586,13 @@ export interface components {
             } | null;
             recent_syncs: {
                 sync_id: string;
+                data_source_id: string;
+                status: string;
                 rows: number;
                 /** Format: date-time */
+                requested_at: string;
+                /** Format: date-time */
                 started_at: string;
-                status: string;
                 completed_at: string | null;
                 error: {
                     code: string;
@@ -1598,6 +1605,7 @@ export interface components {
             agent_id: string | null;
             workspace_id: string | null;
             brand_id: string | null;
+            start_date: string | null;
             currency: string | null;
             baseline_channels: string[];
             /** Format: date-time */
@@ -2003,6 +2011,7 @@ export interface components {
         WebhookSecretAnswer: {
             /** Format: uuid */
             id: string;
+            /** Format: uri */
             url: string;
             events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
             active: boolean;
@@ -2037,6 +2046,7 @@ export interface components {
         Webhook: {
             /** Format: uuid */
             id: string;
+            /** Format: uri */
             url: string;
             events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
             active: boolean;
@@ -2068,6 +2078,7 @@ export interface components {
         WebhookAnswer: {
             /** Format: uuid */
             id: string;
+            /** Format: uri */
             url: string;
             events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
             active: boolean;
@@ -2120,6 +2131,7 @@ export interface components {
             attempt: number;
             /** @enum {string} */
             status: "pending" | "success" | "failed";
+            /** Format: uri */
             url: string;
             response_status: number | null;
             response_time_ms: number | null;
@@ -3730,10 +3742,12 @@ export interface components {
                      */
                     auto_refresh?: boolean;
                     /**
+                     * @description Sections that the answer has beyond its base, as GET
                      * @default [
                      *       "time_series",
                      *       "model_breakdown",
-                     *       "comparison"
+                     *       "comparison",
+                     *       "diagnostics"
                      *     ]
                      */
                     include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
@@ -5592,6 +5606,11 @@ export interface operations {
                     /** @description Brand that the rows are of, in your own words */
                     brand_id?: string;
                     /**
+                     * Format: date
+                     * @description First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and not for csv_upload, whose rows are sent
+                     */
+                    start_date?: string;
+                    /**
                      * @description IANA time zone of the schedule
                      * @default UTC
                      */
@@ -5616,6 +5635,11 @@ export interface operations {
                     workspace_id?: string;
                     /** @description Brand that the rows are of, in your own words */
                     brand_id?: string;
+                    /**
+                     * Format: date
+                     * @description First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and not for csv_upload, whose rows are sent
+                     */
+                    start_date?: string;
                     /**
                      * @description IANA time zone of the schedule
                      * @default UTC
@@ -5661,6 +5685,7 @@ export interface operations {
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *       "created_at": "2026-01-31T18:00:00.000Z",
                      *       "ingest": {
+                     *         "upload_id": "upload_01JQ2kf0R3bVnTqWsXyZaC",
                      *         "status": "completed",
                      *         "failure": null,
                      *         "kind": "events",
@@ -5738,6 +5763,7 @@ export interface operations {
                         created_at: string;
                         /** @description What came of credentials.content; null without it */
                         ingest: {
+                            upload_id: string;
                             /**
                              * @description `failed` when rows came and every one was rejected: nothing was stored
                              * @enum {string}
@@ -5827,6 +5853,7 @@ export interface operations {
                      *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *           "workspace_id": null,
                      *           "brand_id": null,
+                     *           "start_date": null,
                      *           "currency": "USD",
                      *           "baseline_channels": [
                      *             "direct",
@@ -5990,8 +6017,10 @@ export interface operations {
                      *       "recent_syncs": [
                      *         {
                      *           "sync_id": "sync_01JQ2kf0R3bVnTqWsXyZaC",
+                     *           "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
                      *           "status": "completed",
                      *           "rows": 1002,
+                     *           "requested_at": "2026-02-01T09:12:00.000Z",
                      *           "started_at": "2026-02-01T09:12:00.000Z",
                      *           "completed_at": "2026-02-01T09:12:40.000Z",
                      *           "error": null
@@ -6000,6 +6029,7 @@ export interface operations {
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *       "workspace_id": null,
                      *       "brand_id": null,
+                     *       "start_date": null,
                      *       "currency": "USD",
                      *       "baseline_channels": [
                      *         "direct",

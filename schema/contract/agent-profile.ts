@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AGENT_STATUSES, CAPABILITIES, TIERS } from '../value-lists.ts';
 import { memberOf } from './rest-form.ts';
-import { cents, graphTypes, id, inRest, moment, trustHere } from './terms.ts';
+import { address, cents, graphTypes, id, inRest, moment, trustHere } from './terms.ts';
 
 export const capability = z.enum(CAPABILITIES).register(graphTypes, {
   name: 'AgentCapability',
@@ -70,11 +70,11 @@ export const agentProfile = z
       rateLimits,
       'What its live calls are held to: numbers agreed with its account, else what its plan or tier allows.',
     ),
-    callbackUrl: z.string().nullable().meta({
+    callbackUrl: address.nullable().meta({
       description: 'Receives commission notifications',
       graph: 'https address that receives commission notifications; null where there is none, and for others.',
     }),
-    redirectUris: z.array(z.string()).meta({
+    redirectUris: z.array(address).meta({
       description: 'Where OAuth may send resource owners back to',
       graph: 'Where OAuth may send resource owners back to.',
     }),

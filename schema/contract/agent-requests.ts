@@ -12,7 +12,7 @@ const name = z
   });
 
 /** Where notifications may go is judged behind the door, where its host is looked up. */
-const callbackUrl = inRest(ownRestForm(namedAddress)!, z.string());
+const callbackUrl = inRest(ownRestForm(namedAddress)!, z.string().meta({ scalar: 'URL' }));
 
 const redirectUri = z
   .string()
@@ -21,7 +21,7 @@ const redirectUri = z
     const fault = redirectUriFault(uri);
     if (fault !== null) context.addIssue({ code: 'custom', message: fault, params: { code: 'invalid_redirect_uri' } });
   })
-  .meta({ description: 'https, or http on 127.0.0.1 or localhost; no fragment' });
+  .meta({ scalar: 'URL', format: 'uri', description: 'https, or http on 127.0.0.1 or localhost; no fragment' });
 
 export const registration = z
   .object({

@@ -25,7 +25,11 @@ export const confidenceInterval = z
     upper: money.meta({ graph: 'Upper end.' }),
     level: z.number().meta({ graph: 'Confidence level, 0.95 = 95 %.' }),
   })
-  .register(graphTypes, { name: 'ConfidenceInterval', description: 'Interval around a figure, in its unit.' });
+  .register(graphTypes, {
+    name: 'ConfidenceInterval',
+    description: 'Interval around a figure, in its unit.',
+    isShareable: true,
+  });
 
 export const channelImpact = z
   .object({
@@ -62,7 +66,8 @@ export const channelImpact = z
   .meta({
     id: 'ChannelImpact',
     graph: 'What one channel is credited with. Money in major units of the currency of the source.',
-  });
+  })
+  .register(graphTypes, { name: 'ChannelImpact', isShareable: true });
 
 export const timeSeriesPoint = z
   .object({

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { EventType } from '../event-catalogue.ts';
 import { channelImpact } from './attribution-impact.ts';
 import { attributionModel } from './attribution-model.ts';
-import { attribution, attributionStatus } from './attribution-result.ts';
+import { attribution, attributionStatus, failureCode } from './attribution-result.ts';
 import { progressKind } from './progress-kind.ts';
 import { graphTypes, id } from './terms.ts';
+import { trustEnvelope } from './trust-envelope.ts';
 
 /* What the subscriptions tell of analyses. */
 
@@ -28,7 +29,8 @@ export const attributionProgress = z
     status: attributionStatus.meta({ graph: 'State of the analysis after this event.' }),
     channelImpact: z.array(channelImpact).nullable().meta({ graph: 'Provisional credit of one model.' }),
     result: attribution.nullable().meta({ graph: 'The finished analysis, with RESULT.' }),
-    failureCode: z.string().nullable().meta({ graph: 'Why the analysis failed, with ERROR.' }),
+    failureCode: failureCode.nullable().meta({ graph: 'Why the analysis failed, with ERROR.' }),
+    trust: trustEnvelope.nullable().meta({ graph: 'That of the result; the record envelope before there is one.' }),
   })
   .register(graphTypes, { name: 'AttributionProgress', description: 'One thing that happened to an analysis.' });
 
@@ -49,11 +51,14 @@ export const attributionChange = z
       graph: 'watching, attribution.completed or attribution.updated.',
     }),
     message: z.string().nullable().meta({ graph: 'Why an analysis failed, for people.' }),
-    failureCode: z.string().nullable().meta({ graph: 'Why an analysis failed, for programs; cancelled among others.' }),
+    failureCode: failureCode
+      .nullable()
+      .meta({ graph: 'Why an analysis failed, for programs; CANCELLED among others.' }),
     attributionId: id('attr').nullable().meta({ graph: 'The analysis; null for the stage watching.' }),
     channelImpact: z.array(channelImpact).nullable().meta({ graph: 'That of the result.' }),
     result: attribution.nullable().meta({
       graph: 'The analysis as it is now, which may be later than the change; null once it is gone.',
     }),
+    trust: trustEnvelope.nullable().meta({ graph: 'That of the result; the record envelope where there is none.' }),
   })
   .register(graphTypes, { name: 'AttributionChange', description: 'One change among the analyses of a source.' });

@@ -17,7 +17,7 @@ export const granularity = z.enum(GRANULARITIES).register(graphTypes, {
   name: 'Granularity',
   description: 'Length of a period; weeks start on Monday.',
 });
-const failureCode = z.enum(FAILURE_CODES).register(graphTypes, {
+export const failureCode = z.enum(FAILURE_CODES).register(graphTypes, {
   name: 'AttributionFailureCode',
   description: 'Why an analysis ended without figures.',
 });
@@ -117,6 +117,11 @@ const end = {
   failure: attributionFailure.nullable().meta({ graph: 'Null unless the status is FAILED.' }),
   agentId: id('agent').nullable().meta({ graph: 'The agent that served the source when the analysis was asked for.' }),
 };
+const place = {
+  workspaceId: id('ws').nullable().meta({
+    graph: 'Public id of the workspace that the analysis lies in; null for none.',
+  }),
+};
 const signature = {
   signature: z
     .string()
@@ -147,9 +152,7 @@ export const attribution = z
     campaigns,
     diagnostics: howItWent,
     ...end,
-    workspaceId: id('ws').nullable().meta({
-      graph: 'Public id of the workspace that the analysis lies in; null for none.',
-    }),
+    ...place,
     ...signature,
     ...trust,
   })
@@ -169,7 +172,6 @@ export const attributionResult = z
     platformFeeCents: cents.nullable(),
     billed: z.literal(false).optional().meta({
       description: 'On sandbox results: the fee is shown and never charged',
-      onlyInRest: true,
     }),
     timeSeries: timeSeries.optional().meta({ description: 'Null for aggregated paths, which have no times' }),
     campaigns: campaigns.optional().meta({
@@ -179,6 +181,9 @@ export const attributionResult = z
     comparison: comparison.optional(),
     diagnostics: howItWent.optional(),
     ...end,
+    workspaceId: place.workspaceId.unwrap().optional().meta({
+      description: 'The workspace that the analysis lies in, where it lies in one',
+    }),
     ...signature,
   })
   .meta({ id: 'AttributionResult' })

@@ -43,6 +43,7 @@ const shownSync = z.object({
 });
 
 const exampleIngest = {
+  upload_id: 'upload_01JQ2kf0R3bVnTqWsXyZaC',
   status: 'completed',
   failure: null,
   kind: 'events',
@@ -65,6 +66,7 @@ const example = {
   agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
   workspace_id: null,
   brand_id: null,
+  start_date: null,
   currency: 'USD',
   baseline_channels: ['direct', 'organic*'],
   created_at: '2026-01-31T18:00:00.000Z',
@@ -155,8 +157,10 @@ export const sources = noun({
           recent_syncs: [
             {
               sync_id: EXAMPLE_SYNC,
+              data_source_id: EXAMPLE_SOURCE,
               status: 'completed',
               rows: 1002,
+              requested_at: '2026-02-01T09:12:00.000Z',
               started_at: '2026-02-01T09:12:00.000Z',
               completed_at: example.last_sync,
               error: null,
@@ -171,8 +175,12 @@ export const sources = noun({
       kind: 'write',
       action: 'dataSource:write',
       summary: 'Sync a data source now',
-      description: 'A sync that is queued or running already is answered instead of a second one.',
-      graph: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.',
+      description:
+        'A sync that is queued or running already is answered instead of a second one. So is the upload under way of ' +
+        'a source whose rows are sent, since it ends in what a sync of them does. The id is that of current_sync.',
+      graph:
+        'Queues a sync; one that is queued or running already is returned instead, as is the upload under way of a ' +
+        'source whose rows are sent. Errors: RESOURCE_NOT_FOUND.',
       named: namedSource,
       answer: {
         outcome: requestedSync,

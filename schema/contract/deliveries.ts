@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../event-catalogue.ts';
 import { DELIVERY_ERRORS, DELIVERY_STATUSES } from '../value-lists.ts';
 import { noun } from './noun.ts';
 import { memberOf } from './rest-form.ts';
-import { graphTypes, id, idInPath, moment } from './terms.ts';
+import { address, graphTypes, id, idInPath, moment } from './terms.ts';
 
 /** A type of the event catalogue, which the graph keeps as a text. */
 export const eventType = z.enum(EVENT_TYPES).meta({ scalar: 'String' });
@@ -27,7 +27,7 @@ export const delivery = z
     eventType: eventType.meta({ graph: 'Type of the event.' }),
     attempt: z.int().min(1).max(6).meta({ graph: '1 to 6.' }),
     status: deliveryStatus.meta({ graph: 'Status of the attempt.' }),
-    url: z.string().meta({ graph: 'Where it went, or will go.' }),
+    url: address.meta({ graph: 'Where it went, or will go.' }),
     responseStatus: z.int().nullable().meta({ graph: 'HTTP status of the answer; null without one.' }),
     responseTimeMs: z.int().nullable().meta({ graph: 'Milliseconds from the lookup to the answer or the failure.' }),
     responseBody: z.string().nullable().meta({

@@ -34,13 +34,15 @@ const ingestFailure = z
   .object({
     code: z
       .enum(['all_rows_rejected'])
-      .meta({ scalar: 'String', graph: 'What went wrong, for programs: all_rows_rejected.' }),
+      .register(graphTypes, { name: 'IngestFailureCode', description: 'Why no row of a request was stored.' })
+      .meta({ graph: 'What went wrong, for programs.' }),
     message: z.string().meta({ graph: 'What went wrong and what to do, for people.' }),
   })
   .register(graphTypes, { name: 'IngestFailure', description: 'Why no row of a request was stored.' });
 
 export const ingestReport = z
   .object({
+    uploadId: id('upload').meta({ graph: 'The upload that the rows came as; rejected rows are listed under it.' }),
     status: ingestStatus.meta({
       description: '`failed` when rows came and every one was rejected: nothing was stored',
       graph: 'FAILED when rows came and every one was rejected: nothing was stored.',
@@ -62,7 +64,7 @@ export const ingestReport = z
 /** The report as a member of an answer of REST. */
 export const shownReport = ingestReport.extend({ errors: z.array(reportedRow).max(100) });
 /** What the port behind POST /data-sources/{id}/records reports; by the id its rejected rows can be told apart. */
-export const uploadReport = z.object({ uploadId: z.string().optional(), ...shownReport.shape });
+export const uploadReport = shownReport.partial({ uploadId: true });
 
 /** Rows that the graph takes; REST takes them as an upload. */
 export const addedRecords = z

@@ -9,7 +9,7 @@ const interval = z.enum(['month', 'one_time']).register(graphTypes, {
 const perAnalysisFee = z
   .object({
     rate: z.number().meta({ graph: 'Share of the recovered revenue, 0.05 = 5 %.' }),
-    floorCents: z.int().meta({ graph: 'Least fee of one analysis.' }),
+    floorCents: cents.meta({ graph: 'Least fee of one analysis.' }),
   })
   .register(graphTypes, {
     name: 'PerAnalysisFee',

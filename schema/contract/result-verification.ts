@@ -9,7 +9,10 @@ const signatureReason = z.enum(SIGNATURE_REASONS).register(graphTypes, {
 
 const signedSubject = z
   .object({
-    type: z.literal('attribution_result').meta({ graph: 'attribution_result.' }),
+    type: z
+      .enum(['attribution_result'])
+      .register(graphTypes, { name: 'SignedSubjectType', description: 'What signatures are made for.' })
+      .meta({ graph: 'What it is.' }),
     id: id('attr').meta({ graph: 'Public id of the result.' }),
     revision: z.int().meta({ graph: 'Revision of the result that was signed.' }),
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { channelImpact } from './attribution-impact.ts';
 import { progressKind } from './progress-kind.ts';
 import { memberOf } from './rest-form.ts';
 import { dataSource } from './source-records.ts';
@@ -17,6 +18,9 @@ export const sourceChange = z
     stage: z.string().meta({ graph: 'connected, syncing or error.' }),
     message: z.string().nullable().meta({ graph: 'Why the last sync failed, for people.' }),
     failureCode: z.string().nullable().meta({ graph: 'Why the last sync failed, for programs.' }),
+    channelImpact: z.array(channelImpact).nullable().meta({
+      graph: 'Always null, since a source credits no channel: the member that subscriptions have in common.',
+    }),
     result: memberOf(dataSource, 'The source; detail.currentSync is what is under way.'),
   })
   .register(graphTypes, { name: 'DataSourceChange', description: 'The state of a source after a change.' });

@@ -65,6 +65,10 @@ export const dataSource = z
     baselineChannels: z.array(z.string()).meta({
       graph: 'Channels that are there without marketing; a trailing * matches any ending.',
     }),
+    startDate: z.iso.date().nullable().meta({
+      graph: 'First day that its first sync asked for; null where none was named.',
+      restAfter: 'brandId',
+    }),
     createdAt: moment.meta({ graph: 'When it was connected.' }),
     error: sourceError.nullable().meta({ graph: 'Why the last sync failed; null when it did not.' }),
   })
@@ -117,7 +121,10 @@ const currentSync = z
     rows: count.meta({ graph: 'Rows accepted so far.' }),
     bytes: count.meta({ graph: 'Bytes of the upload that were read so far.' }),
   })
-  .register(graphTypes, { name: 'CurrentSync', description: 'An upload or sync that is under way.' });
+  .register(graphTypes, {
+    name: 'CurrentSync',
+    description: 'The sync that is queued or running, else the latest upload under way.',
+  });
 
 /** One upload or sync. */
 export const sync = z
@@ -147,7 +154,6 @@ export const sourceDetail = z
     description: 'What is stored of a source and how good it is.',
   });
 
-const shownSync = { syncId: true, rows: true, startedAt: true } as const;
 /** A source with its detail, as REST shows it. */
 export const sourceWithDetail = z
   .object({
@@ -158,10 +164,10 @@ export const sourceWithDetail = z
     freshnessSeconds: sourceDetail.shape.freshnessSeconds,
     records: recordCounts.nullable(),
     quality: quality.nullable(),
-    currentSync: currentSync.pick({ ...shownSync, progress: true }).nullable(),
+    currentSync: currentSync.nullable(),
     error: error.meta({ rest: 'last_error' }),
-    recentSyncs: z.array(sync.pick({ ...shownSync, status: true, completedAt: true, error: true })),
-    ...dataSource.pick({ agentId: true, workspaceId: true, brandId: true, currency: true }).shape,
-    ...dataSource.pick({ baselineChannels: true, createdAt: true }).shape,
+    recentSyncs: z.array(sync),
+    ...dataSource.pick({ agentId: true, workspaceId: true, brandId: true, startDate: true }).shape,
+    ...dataSource.pick({ currency: true, baselineChannels: true, createdAt: true }).shape,
   })
   .meta({ id: 'DataSourceStatus' });

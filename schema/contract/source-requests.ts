@@ -61,6 +61,17 @@ export const newSource = z
       description: 'Brand that the rows are of, in your own words',
       graph: 'Brand that the rows are of; 1 to 128 characters of your own.',
     }),
+    startDate: z.iso
+      .date()
+      .optional()
+      .meta({
+        description:
+          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
+          'not for csv_upload, whose rows are sent',
+        graph:
+          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
+          'not for CSV_UPLOAD, whose rows are sent.',
+      }),
     timezone: inRest(z.string().max(64), timezone).optional().meta({
       default: 'UTC',
       description: 'IANA time zone of the schedule',

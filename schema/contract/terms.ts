@@ -117,10 +117,12 @@ export const namedMoment = inRest(momentInRest, z.date());
 export const days = z.tuple([z.iso.date(), z.iso.date()]);
 /** A range that a caller names. */
 export const namedDays = inRest(dateRange, z.array(z.string().meta({ format: 'date' })));
+/** An absolute address. */
+export const address = z.url().meta({ scalar: 'URL' });
 /** An address of the caller's that is to be called; whoever looks its host up judges it. */
 export const namedAddress = inRest(
   z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2_048, 'must have at most 2,048 characters'),
-  z.string().min(1).max(2_048),
+  z.string().min(1).max(2_048).meta({ scalar: 'URL' }),
 );
 /** Which currency a caller means; another than that of the source is refused by the verb. */
 export const namedCurrency = inRest(z.string().length(3), z.string());

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventType } from '../event-catalogue.ts';
 import { agent, rateLimits, tier } from './agent-profile.ts';
+import { channelImpact } from './attribution-impact.ts';
 import { progressKind } from './progress-kind.ts';
 import { memberOf } from './rest-form.ts';
 import { graphTypes } from './terms.ts';
@@ -22,6 +23,9 @@ export const tierChange = z
     tier: tier.nullable().meta({ graph: 'The tier from then on.' }),
     activeReferrals: z.int().nullable().meta({ graph: 'The number of active referrals that made it so.' }),
     rateLimits: memberOf(rateLimits, 'What the tier allows.').nullable(),
+    channelImpact: z.array(channelImpact).nullable().meta({
+      graph: 'Always null, since a tier credits no channel: the member that subscriptions have in common.',
+    }),
     result: memberOf(agent, 'The agent as it is now, which may be later than the change.').nullable(),
   })
   .register(graphTypes, { name: 'TierChange', description: 'A change of the tier of the account’s agent.' });

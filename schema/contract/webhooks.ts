@@ -3,7 +3,7 @@ import { DISABLED_REASONS } from '../value-lists.ts';
 import { delivery, eventType, exampleDelivery } from './deliveries.ts';
 import { noun } from './noun.ts';
 import { memberOf } from './rest-form.ts';
-import { environment, graphTypes, idInPath, moment } from './terms.ts';
+import { address, environment, graphTypes, idInPath, moment } from './terms.ts';
 import { eventChoice, newWebhook, webhookTestRequest, webhookUpdate } from './webhook-requests.ts';
 
 /** Of one account in one environment. */
@@ -32,7 +32,7 @@ const webhookStats = z
 export const webhook = z
   .object({
     id: z.uuid().meta({ scalar: 'ID', graph: 'A UUID.' }),
-    url: z.string().meta({ graph: 'Where messages are sent.' }),
+    url: address.meta({ graph: 'Where messages are sent.' }),
     events: z.array(eventChoice).meta({ graph: 'Event types, or * alone for all that its maker may read.' }),
     active: z.boolean().meta({ graph: 'Whether events are sent.' }),
     metadata: z.record(z.string(), z.string()).meta({ graph: 'Texts of your own, part of every message.' }),

@@ -8,6 +8,8 @@ export interface FeedServices {
   readonly database: Database;
   readonly pubSub: PubSub;
 }
+/** The same, for who tells of a time as well. */
+export type TimedFeedServices = FeedServices & { readonly clock: () => Date };
 
 /** Where a feed begins, and what it shows. */
 export interface FeedWishes {

@@ -1,18 +1,18 @@
-import { Arg, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
-import type { z } from 'zod';
+import { Arg, Ctx, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
 import { eventFeedItem } from '../../schema/contract/events.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { assertAction } from '../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../schema/principal.ts';
 import { EVENT_TYPES, readableEventTypes, scopeOfEvent, type EventType } from '../../schema/event-catalogue.ts';
-import { watchEvents, type FeedServices } from './event-feed.ts';
+import { recordEnvelope } from '../trust/envelope.ts';
+import { watchEvents, type FeedServices, type TimedFeedServices } from './event-feed.ts';
 import type { RecordedEvent } from './outbox.ts';
 import { beginningWith } from './sequenced-watch.ts';
 import { publicId } from '../../platform/identifiers.ts';
-import { objectTypeOf } from '../../platform/graph/contract-types.ts';
+import { objectTypeOf, type GraphRecord } from '../../platform/graph/contract-types.ts';
 
-const EventFeedItemType = objectTypeOf(eventFeedItem);
-type ShownItem = z.output<typeof eventFeedItem>;
+const EventFeedItemType = objectTypeOf(eventFeedItem, 'Trust envelope of the item.');
+type ShownItem = GraphRecord<typeof eventFeedItem>;
 
 interface FeedArguments {
   readonly after?: number | null;
@@ -25,7 +25,7 @@ type FeedItem = { readonly from: number } | RecordedEvent;
 /**
  * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
  */
-export function eventResolver(services: FeedServices): ClassType {
+export function eventResolver(services: TimedFeedServices): ClassType {
   @Resolver(() => EventFeedItemType)
   class EventResolver {
     @Subscription(() => EventFeedItemType, {
@@ -36,6 +36,7 @@ export function eventResolver(services: FeedServices): ClassType {
     })
     events(
       @Root() item: FeedItem,
+      @Ctx() context: RequestContext,
       @Arg('after', () => Int, {
         nullable: true,
         description: 'Position of the last event that was seen; 0 for all that are kept, from now on when absent.',
@@ -44,7 +45,7 @@ export function eventResolver(services: FeedServices): ClassType {
       @Arg('types', () => [String], { nullable: true, description: 'Only these; all that may be read when absent.' })
       _types?: string[] | null,
     ): ShownItem {
-      return present(item);
+      return { ...present(item), trust: recordEnvelope(1, services.clock(), context.apiVersion) };
     }
   }
   return EventResolver;
@@ -93,7 +94,7 @@ function isEventType(type: string): type is EventType {
   return (EVENT_TYPES as readonly string[]).includes(type);
 }
 
-function present(item: FeedItem): ShownItem {
+function present(item: FeedItem): Omit<ShownItem, 'trust'> {
   if ('from' in item) return { position: item.from, event: null };
   const { position, eventId, type, occurredAt, environment, subject, data } = item;
   return { position, event: { id: publicId('evt', eventId), type, timestamp: occurredAt, environment, subject, data } };

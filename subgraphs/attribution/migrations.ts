@@ -157,5 +157,13 @@ export const attributionOwner: MigrationOwner = {
            when (new.deleted_at is not null) execute function attribution.forget_credentials()`,
       ],
     },
+    {
+      name: '036-start-date',
+      up: [
+        `alter table attribution.data_sources add column start_date date`,
+        `comment on column attribution.data_sources.start_date is 'first day that the first sync asks for, UTC; null ` +
+          `for all that there is'`,
+      ],
+    },
   ],
 };

@@ -11,6 +11,7 @@ const OPEN_FIELDS = [
   'AgentResolver.registerAgent',
   'ResultVerificationResolver.verifyResult',
   // Works a fee out of a figure that the gateway brings along, from whoever was allowed to read it.
+  'AttributionFeeResolver.billed',
   'AttributionFeeResolver.platformFeeCents',
   // A reference, which the agents subgraph resolves by its own permission.
   'AttributionLinksResolver.agent',

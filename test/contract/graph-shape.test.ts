@@ -7,6 +7,9 @@ const definitionsOf = (file: string): readonly DefinitionNode[] =>
 const isObject = (definition: DefinitionNode): definition is ObjectTypeDefinitionNode =>
   definition.kind === Kind.OBJECT_TYPE_DEFINITION;
 const isEntity = ({ directives = [] }: ObjectTypeDefinitionNode) => directives.some(({ name }) => name.value === 'key');
+/** Named only, to be brought along from its owner. */
+const isExternal = ({ directives = [] }: FieldDefinitionNode) =>
+  directives.some(({ name }) => name.value === 'external');
 const mayBeNull = ({ type }: FieldDefinitionNode) => type.kind !== Kind.NON_NULL_TYPE;
 
 const SUBGRAPHS = readdirSync(new URL('subgraphs/', SCHEMA)).map((file) =>
@@ -31,7 +34,7 @@ describe('one failed field takes nothing else of an answer away', () => {
       const [, ...guests] = types.toSorted((one, other) => (other.fields?.length ?? 0) - (one.fields?.length ?? 0));
       return guests.flatMap(({ name, fields = [] }) =>
         fields
-          .filter((field) => field.name.value !== 'id')
+          .filter((field) => field.name.value !== 'id' && !isExternal(field))
           .map((field) => ({ name: `${name.value}.${field.name.value}`, mayBeNull: mayBeNull(field) })),
       );
     });
@@ -41,6 +44,27 @@ describe('one failed field takes nothing else of an answer away', () => {
     expect(added.filter((field) => !field.mayBeNull)).toEqual([]);
   });
 });
+
+test('whatever a root field answers carries a trust envelope', () => {
+  const objects = SUPERGRAPH.filter(isObject);
+  const answers = objects.filter(({ name }) => ROOTS.has(name.value)).flatMap(({ fields = [] }) => fields);
+  expect(answers.length).toBeGreaterThan(40);
+  const without = answers.filter(({ type }) => {
+    const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+    const answer = objects.find(({ name }) => named.kind === Kind.NAMED_TYPE && name.value === named.name.value);
+    return !answer?.fields?.some(({ name }) => name.value === 'trust');
+  });
+  expect(without.map(({ name }) => name.value)).toEqual([]);
+});
+
+test.each(['TierChange', 'AttributionChange', 'AttributionProgress', 'DataSourceChange'])(
+  '%s has the members that all subscriptions have in common',
+  (type) => {
+    const fields = SUPERGRAPH.filter(isObject).find(({ name }) => name.value === type)?.fields ?? [];
+    const common = ['sequence', 'kind', 'progress', 'stage', 'channelImpact', 'result', 'trust'];
+    expect(fields.map(({ name }) => name.value)).toEqual(expect.arrayContaining(common));
+  },
+);
 
 test('everything that a client sees of the graph is described, arguments of an input type by their type', () => {
   const inputs = new Set(

@@ -131,9 +131,27 @@ describe('validation and what is asked of the graph', () => {
       },
       modelBreakdown: false,
       comparison: true,
-      diagnostics: true,
+      diagnostics: false,
     });
   });
+
+  test.each([[], ['campaigns'], ['diagnostics'], ['comparison', 'time_series']])(
+    'include means the same where an analysis is run and where it is read: %p',
+    async (...named) => {
+      const body = { data_source_id: 'ds_1', date_range: ['2026-01-01', '2026-01-02'] };
+      const include = named.length === 0 ? {} : { include: named };
+      const query = named.length === 0 ? '' : `?include=${named.join()}`;
+      const headers = { prefer: 'wait=0' };
+      await (await door.call('POST', '/v1/attribution', { body: { ...body, ...include }, headers })).text();
+      await (await door.call('GET', `/v1/attribution/attr_1${query}`)).text();
+      const sectionsIn = (name: string) => {
+        const given = Object.entries(door.client.calls.find((call) => call.name === name)!.variables!);
+        return Object.fromEntries(given.filter(([, value]) => typeof value === 'boolean'));
+      };
+      expect(Object.keys(sectionsIn('Attribution')).length).toBe(5);
+      expect(sectionsIn('RunAttribution')).toEqual(sectionsIn('Attribution'));
+    },
+  );
 
   test('filters, pages and sections of the list', async () => {
     const response = await door.call(

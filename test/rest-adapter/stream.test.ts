@@ -75,7 +75,7 @@ const failure = (sequence: number): Progress =>
     sequence,
     kind: 'ERROR',
     message: 'There are no conversions in this range.',
-    failureCode: 'insufficient_data',
+    failureCode: 'INSUFFICIENT_DATA',
     result: null,
   }) as Progress;
 

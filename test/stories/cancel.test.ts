@@ -222,7 +222,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
       expect(answer.data!['cancelAttribution']).toEqual({
         attribution: { status: 'FAILED', failure: { code: 'CANCELLED' } },
       });
-      expect(seen.at(-1)).toEqual({ kind: 'ERROR', status: 'FAILED', failureCode: 'cancelled' });
+      expect(seen.at(-1)).toEqual({ kind: 'ERROR', status: 'FAILED', failureCode: 'CANCELLED' });
     } else {
       expect(answer.errors[0]!.extensions).toMatchObject({ code: 'CONFLICT' });
       expect(seen.at(-1)).toMatchObject({ kind: 'RESULT' });

@@ -16,13 +16,17 @@ const RANGE = [daysAgo(30), daysAgo(1)];
 /** What the contract allows between the end of a credential and that of its streams. */
 const WITHIN_MS = 2_000;
 
+/** What all of them have, so that a client asks each in the same words. */
+const COMMON = 'sequence kind progress stage channelImpact { channel share } trust { hreiScore riskLevel }';
 const STATUS = `subscription ($id: ID!, $after: Int) { dataSourceStatus(id: $id, after: $after) {
-  sequence kind progress stage message failureCode
+  ${COMMON} message failureCode
   result { id status lastSync recordsSynced
     detail { records { touchpoints conversions } currentSync { syncId bytes } } } } }`;
 const CHANGES = `subscription ($id: ID!, $after: Int) { attributionChanged(dataSourceId: $id, after: $after) {
-  sequence kind stage failureCode message attributionId channelImpact { channel }
-  result { id status platformFeeCents agent { name } dataSource { name } } } }`;
+  ${COMMON} failureCode message attributionId
+  result { id status trust { hreiScore riskLevel } platformFeeCents agent { name } dataSource { name } } } }`;
+
+const NO_RISK = { hreiScore: 0, riskLevel: 'MINIMAL' };
 
 interface StatusItem {
   readonly sequence: number;
@@ -37,6 +41,10 @@ interface StatusItem {
     readonly detail: { readonly records: { readonly touchpoints: number; readonly conversions: number } };
   };
 }
+interface Trust {
+  readonly hreiScore: number;
+  readonly riskLevel: string;
+}
 interface ChangeItem {
   readonly sequence: number;
   readonly kind: string;
@@ -44,8 +52,10 @@ interface ChangeItem {
   readonly failureCode: string | null;
   readonly attributionId: string | null;
   readonly channelImpact: readonly { readonly channel: string }[] | null;
+  readonly trust: Trust;
   readonly result: {
     readonly id: string;
+    readonly trust: Trust;
     readonly status: string;
     readonly platformFeeCents: number;
     readonly agent: { readonly name: string };
@@ -105,6 +115,8 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
         kind: 'RESULT',
         progress: 1,
         stage: 'connected',
+        channelImpact: null,
+        trust: NO_RISK,
         result: { id, status: 'CONNECTED', recordsSynced: 3, detail: { currentSync: null } },
       });
       await caller.send('POST', `/data-sources/${id}/records`, MORE_ROWS, { 'content-type': 'text/csv' });
@@ -228,7 +240,7 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
     };
     const begun = async (stream: GraphStream<ChangeItem>): Promise<number> => {
       const first = await stream.next();
-      expect(first).toMatchObject({ kind: 'PROGRESS', stage: 'watching', result: null });
+      expect(first).toMatchObject({ kind: 'PROGRESS', stage: 'watching', result: null, trust: NO_RISK });
       return first!.sequence;
     };
 
@@ -252,10 +264,12 @@ describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
           dataSource: { name: 'Shop' },
         },
       });
+      expect(completed!.trust.hreiScore).toBeGreaterThan(0);
+      expect(completed!.trust).toEqual(completed!.result!.trust);
       expect(completed!.channelImpact!.map(({ channel }) => channel).toSorted()).toEqual(['direct', 'email']);
       expect(cancelled).toMatchObject({
         kind: 'ERROR',
-        failureCode: 'cancelled',
+        failureCode: 'CANCELLED',
         message: 'It was cancelled.',
         attributionId: analysis,
       });

@@ -114,7 +114,7 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
       const socket = new GraphSocket(house.root, referrer.key!);
       const changes = socket.watch<Readonly<Record<string, unknown>>>(
         `subscription { tierChanged { sequence kind progress stage previousTier tier activeReferrals rateLimits { ` +
-          `requestsPerMinute dailyLimit } result { id tier } } }`,
+          `requestsPerMinute dailyLimit } channelImpact { channel } trust { hreiScore } result { id tier } } }`,
       );
       expect(await changes.next()).toEqual({
         sequence: expect.any(Number),
@@ -125,6 +125,8 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
         tier: null,
         activeReferrals: null,
         rateLimits: null,
+        channelImpact: null,
+        trust: { hreiScore: 0 },
         result: null,
       });
       const referred = await Promise.all(Array.from({ length: PARTNER_FROM }, () => register(code)));
@@ -160,6 +162,8 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
         tier: 'PARTNER',
         activeReferrals: PARTNER_FROM,
         rateLimits: { requestsPerMinute: 120, dailyLimit: 50_000 },
+        channelImpact: null,
+        trust: { hreiScore: 0 },
         result: { id: agentId, tier: 'PARTNER' },
       });
       await socket.close();

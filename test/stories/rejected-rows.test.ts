@@ -42,6 +42,6 @@ test('an upload of which every row is rejected has failed, and says why', async 
       'channel: "email" }] }) { ingest { status failure { code } accepted } } }',
   );
   expect(data).toEqual({
-    addRecords: { ingest: { status: 'FAILED', failure: { code: 'all_rows_rejected' }, accepted: 0 } },
+    addRecords: { ingest: { status: 'FAILED', failure: { code: 'ALL_ROWS_REJECTED' }, accepted: 0 } },
   });
 });

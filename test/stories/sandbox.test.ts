@@ -69,6 +69,8 @@ describe('the sandbox', () => {
         billed: false,
       });
       expect(headers.get('svc-environment')).toBe('sandbox');
+      const { data } = await caller.graphql(`{ attribution(id: "${String(body['id'])}") { billed } }`);
+      expect(data).toEqual({ attribution: { billed: false } });
       expect(Number(body['platform_fee_cents'])).toBeGreaterThanOrEqual(10);
       // Two seconds are the aim on a free machine; this catches a history that takes minutes to make.
       expect(elapsedMs).toBeLessThan(MINUTES_MS);

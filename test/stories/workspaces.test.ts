@@ -200,6 +200,11 @@ describe.each(LAYOUTS)('workspaces, %s', (layout) => {
       [id(placed, 'id'), id(analysis, 'id')].toSorted(),
     );
     expect((await member.get(`/attribution/${id(hidden, 'id')}`)).status).toBe(404);
+    expect([placed.body['workspace_id'], hidden.body['workspace_id']]).toEqual([workspace, undefined]);
+    const { data } = await owner.graphql(`{ attribution(id: "${id(placed, 'id')}") { workspaceId billed } }`);
+    expect(data).toEqual({ attribution: { workspaceId: workspace, billed: null } });
+    const verified = await new Caller(house.root, null).post('/verify', { result: placed.body });
+    expect(verified.body).toMatchObject({ valid: true, digest_match: true });
     // An analysis of a source in a workspace lies there, too, whoever asks for it.
     const theirs = id(await run(owner, inside), 'id');
     expect(ids(await member.get('/attribution'), 'data', 'id')).toContain(theirs);

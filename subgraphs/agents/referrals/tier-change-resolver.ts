@@ -1,19 +1,18 @@
 import { Arg, Ctx, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
-import type { z } from 'zod';
-import type { Frozen } from '../../../schema/contract/frozen.ts';
 import { TIER_CHANGED, tierChange } from '../../../schema/contract/tier-change.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import type { EventData } from '../../../schema/event-catalogue.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import type { Tier } from '../../../schema/value-lists.ts';
-import { objectTypeOf } from '../../../platform/graph/contract-types.ts';
-import { watchEvents, type FeedServices } from '../../../services/events/event-feed.ts';
+import { objectTypeOf, type GraphRecord } from '../../../platform/graph/contract-types.ts';
+import { watchEvents, type FeedServices, type TimedFeedServices } from '../../../services/events/event-feed.ts';
+import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import type { RecordedEvent } from '../../../services/events/outbox.ts';
 import { beginningWith } from '../../../services/events/sequenced-watch.ts';
 import type { AgentResolver } from '../registry/agent-resolver.ts';
 
-const TierChangeType = objectTypeOf(tierChange);
-type TierChange = Frozen<z.output<typeof tierChange>>;
+const TierChangeType = objectTypeOf(tierChange, 'Trust envelope of the item.');
+type TierChange = GraphRecord<typeof tierChange>;
 
 /** Where the stream begins, or a change. */
 type Item = { readonly from: number } | RecordedEvent;
@@ -21,7 +20,7 @@ type Item = { readonly from: number } | RecordedEvent;
 /**
  * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
  */
-export function tierChangeResolver(services: FeedServices, agents: AgentResolver): ClassType {
+export function tierChangeResolver(services: TimedFeedServices, agents: AgentResolver): ClassType {
   @Resolver(() => TierChangeType)
   class TierChangeResolver {
     @Subscription(() => TierChangeType, {
@@ -40,9 +39,10 @@ export function tierChangeResolver(services: FeedServices, agents: AgentResolver
       })
       _after?: number | null,
     ): Promise<TierChange> {
-      if ('from' in item) return beginningAt(item.from);
+      const trust = recordEnvelope(1, services.clock(), context.apiVersion);
+      if ('from' in item) return { ...beginningAt(item.from), trust };
       const data = item.data as EventData<typeof TIER_CHANGED>;
-      return presentChange(item.position, data, await agents.agent(context, data.agent_id));
+      return { ...presentChange(item.position, data, await agents.agent(context, data.agent_id)), trust };
     }
   }
   return TierChangeResolver;
@@ -61,7 +61,7 @@ async function watch(
   return beginningWith<Item>({ from }, events);
 }
 
-function beginningAt(sequence: number): TierChange {
+function beginningAt(sequence: number): Omit<TierChange, 'trust'> {
   return {
     sequence,
     kind: 'PROGRESS',
@@ -71,6 +71,7 @@ function beginningAt(sequence: number): TierChange {
     tier: null,
     activeReferrals: null,
     rateLimits: null,
+    channelImpact: null,
     result: null,
   };
 }
@@ -79,7 +80,7 @@ function presentChange(
   sequence: number,
   data: EventData<typeof TIER_CHANGED>,
   result: TierChange['result'],
-): TierChange {
+): Omit<TierChange, 'trust'> {
   return {
     sequence,
     kind: 'RESULT',
@@ -89,6 +90,7 @@ function presentChange(
     tier: data.tier as Tier,
     activeReferrals: data.active_referrals,
     rateLimits: { requestsPerMinute: data.rate_limits.requests_per_minute, dailyLimit: data.rate_limits.daily_limit },
+    channelImpact: null,
     result,
   };
 }

@@ -1,6 +1,8 @@
 import { Directive, Field, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
 import { CentsScalar } from '../../../platform/graph/scalars.ts';
-import { platformFeeCents } from '../../../schema/platform-fee.ts';
+import { isBilled, platformFeeCents } from '../../../schema/platform-fee.ts';
+import type { Environment } from '../../../schema/principal.ts';
+import { EnvironmentEnum } from '../../../platform/graph/environment-type.ts';
 
 /** The analysis as billing knows it: its id, and the recovered revenue that the gateway brings along. */
 @Directive('@key(fields: "id")')
@@ -12,6 +14,11 @@ export class BilledAttributionType {
   @Directive('@external')
   @Field(() => CentsScalar, { nullable: true })
   deltaRCents!: number | null;
+
+  /** As the gateway brings it along: in the graph's words. */
+  @Directive('@external')
+  @Field(() => EnvironmentEnum)
+  environment!: Uppercase<Environment>;
 }
 
 @Resolver(() => BilledAttributionType)
@@ -23,5 +30,14 @@ export class AttributionFeeResolver {
   })
   platformFeeCents(@Root() attribution: BilledAttributionType): number | null {
     return attribution.deltaRCents === null ? null : platformFeeCents(attribution.deltaRCents);
+  }
+
+  @Directive('@requires(fields: "environment")')
+  @FieldResolver(() => Boolean, {
+    nullable: true,
+    description: 'False in the sandbox, where the fee is shown and never charged; null elsewhere.',
+  })
+  billed(@Root() attribution: BilledAttributionType): boolean | null {
+    return isBilled(attribution.environment.toLowerCase() as Environment);
   }
 }

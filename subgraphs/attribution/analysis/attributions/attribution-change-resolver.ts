@@ -3,9 +3,10 @@ import { CHANGE_TYPES } from '../../../../schema/contract/attribution-progress.t
 import { ProblemError } from '../../../../schema/problems.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
-import { watchEvents, type FeedServices } from '../../../../services/events/event-feed.ts';
+import { watchEvents, type FeedServices, type TimedFeedServices } from '../../../../services/events/event-feed.ts';
 import type { RecordedEvent } from '../../../../services/events/outbox.ts';
 import { beginningWith } from '../../../../services/events/sequenced-watch.ts';
+import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { publicId, requireUuid } from '../../../../platform/identifiers.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
@@ -23,7 +24,7 @@ type Change = { readonly from: number } | RecordedEvent;
 /**
  * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
  */
-export function attributionChangeResolver(services: FeedServices, attributions: AttributionResolver): ClassType {
+export function attributionChangeResolver(services: TimedFeedServices, attributions: AttributionResolver): ClassType {
   @Resolver(() => AttributionChangeType)
   class AttributionChangeResolver {
     @Subscription(() => AttributionChangeType, {
@@ -42,11 +43,10 @@ export function attributionChangeResolver(services: FeedServices, attributions: 
       })
       _after?: number | null,
     ): Promise<AttributionChange> {
-      if ('from' in change) return beginningAt(change.from);
-      return presentChange(
-        change,
-        await unlessGone(() => attributions.attribution(context, String(change.data['id']))),
-      );
+      const trust = recordEnvelope(1, services.clock(), context.apiVersion);
+      if ('from' in change) return beginningAt(change.from, trust);
+      const result = await unlessGone(() => attributions.attribution(context, String(change.data['id'])));
+      return presentChange(change, result, trust);
     }
   }
   return AttributionChangeResolver;

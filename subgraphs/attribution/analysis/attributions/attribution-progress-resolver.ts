@@ -1,7 +1,9 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
+import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
+import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
 import { watchRun } from '../../runs/watch-run.ts';
 import { ATTRIBUTION_RUNS } from './attribution.ts';
@@ -22,7 +24,7 @@ type OfAnalysis = AttributionProgress & { readonly id: string };
  * The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in.
  */
 export function attributionProgressResolver(
-  services: Pick<RunAttributionServices, 'database' | 'pubSub'>,
+  services: Pick<RunAttributionServices, 'database' | 'pubSub' | 'clock'>,
   attributions: AttributionResolver,
 ): ClassType {
   @Resolver(() => AttributionProgressType)
@@ -46,6 +48,14 @@ export function attributionProgressResolver(
     async result(@Root() { kind, id }: OfAnalysis, @Ctx() context: RequestContext): Promise<AttributionRecord | null> {
       assertAction(context.principal, 'attribution:read');
       return kind === 'RESULT' ? attributions.attribution(context, id) : null;
+    }
+
+    @FieldResolver()
+    async trust(@Root() { kind, id }: OfAnalysis, @Ctx() context: RequestContext): Promise<TrustEnvelope | null> {
+      assertAction(context.principal, 'attribution:read');
+      return kind === 'RESULT'
+        ? (await attributions.attribution(context, id)).trust
+        : recordEnvelope(1, services.clock(), context.apiVersion);
     }
   }
   return AttributionProgressResolver;

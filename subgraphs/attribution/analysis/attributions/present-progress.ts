@@ -2,7 +2,10 @@ import type { AttributionProgress, ChannelImpact } from './attribution-types.ts'
 import { presentChannels } from './present-attribution.ts';
 import type { SequencedProgress } from './attribution-progress.ts';
 
-/** One event as the graph shows it, but for the result that goes with a RESULT: it is read where it is asked for. */
+/**
+ * One event as the graph shows it, but for the result that goes with a RESULT, and for the trust envelope: they are
+ * read where they are asked for.
+ */
 export function presentProgress({ sequence, event }: SequencedProgress): AttributionProgress {
   const nothing = {
     stage: null,
@@ -14,6 +17,7 @@ export function presentProgress({ sequence, event }: SequencedProgress): Attribu
     channelImpact: null,
     result: null,
     failureCode: null,
+    trust: null,
   };
   switch (event.kind) {
     case 'PROGRESS':

@@ -20,7 +20,8 @@ export interface FetchingConnector<Credentials = unknown> extends ConnectorOf<Cr
    */
   check(credentials: Credentials, signal: AbortSignal): Promise<void>;
   /**
-   * The rows that came or changed since then, or all of them for null. Each body becomes an upload of its own, and may
+   * The rows that came or changed since then, or all of them for null: since the last sync that went well, at first
+   * since the first day that the source was connected with. Each body becomes an upload of its own, and may
    * hold as much as an upload may; so there is one for each kind of rows rather than for each page. Rows that were
    * fetched before may come again: they are upserted by natural key.
    * @throws SourceRefusedError when trying again is of no use; after anything else the sync is tried again

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { newSource } from '../../../../schema/contract/source-requests.ts';
+import { EARLIEST_DAY } from '../../../../schema/day-range.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import type { Principal } from '../../../../schema/principal.ts';
 import { parseGraphInput, parseInput } from '../../../../platform/graph/parse-input.ts';
@@ -36,8 +37,9 @@ export interface ConnectServices {
  * Creates a data source. Its rows come with the credentials, later as uploads, or are fetched, as is the way of its
  * type; credentials to fetch with are checked first, and a refused source leaves nothing behind.
  * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, a type without a connector
- * here, credentials that are not taken (`credentials_rejected`), or a further source than there may be
- * (`too_many_data_sources`); `service_unavailable` / `source_unreachable`
+ * here, a `start_date` that cannot be one ({@link assertStart}), credentials that are not taken
+ * (`credentials_rejected`), or a further source than there may be (`too_many_data_sources`); `service_unavailable` /
+ * `source_unreachable`
  */
 export async function connectDataSource(
   { database, isAgent, mostSources, connectors, sourceCredentials, clock }: ConnectServices,
@@ -50,6 +52,8 @@ export async function connectDataSource(
   const credentials = parseCredentials(connector, input.credentials);
   // Refused here rather than behind a source that was made already.
   const sent = 'fetch' in connector ? null : connector.read(credentials);
+  const startDate = input.startDate ?? null;
+  if (startDate !== null) assertStart(startDate, connector, clock());
   const agentId = await servingAgent(isAgent, principal, input.agentId);
   const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
@@ -69,6 +73,7 @@ export async function connectDataSource(
     name: input.name ?? sent?.name ?? connector.title,
     syncSchedule: input.syncSchedule ?? 'daily',
     timezone: input.timezone ?? 'UTC',
+    startDate,
     delimiter: sent?.delimiter ?? null,
     mapping: sent?.mapping ?? null,
     baselineChannels: input.baselineChannels ?? [...DEFAULT_BASELINE_CHANNELS],
@@ -82,6 +87,29 @@ export async function connectDataSource(
     ...settlement({ dataSourceId: source.id, report: null }),
   ]);
   return source;
+}
+
+/** @throws ProblemError `validation_error` / `not_applicable`, `future_date`, `outside_retention` */
+function assertStart(day: string, connector: Connector, now: Date): void {
+  const today = now.toISOString().slice(0, 10);
+  const fault =
+    'fetch' in connector
+      ? day > today
+        ? { code: 'future_date', message: `must not be after today, ${today} (UTC)` }
+        : day < EARLIEST_DAY
+          ? { code: 'outside_retention', message: `must not be before ${EARLIEST_DAY}: no row is older` }
+          : null
+      : {
+          code: 'not_applicable',
+          message: `nothing is fetched for ${connector.type}, whose rows are sent; leave it out, and send what counts`,
+        };
+  if (fault === null) return;
+  const param = '/start_date';
+  throw new ProblemError('validation_error', `start_date: ${fault.message}`, {
+    code: fault.code,
+    param,
+    errors: [{ param, ...fault }],
+  });
 }
 
 /** @throws ProblemError `validation_error` / `too_many_data_sources` */
@@ -117,6 +145,7 @@ function insertion(source: DataSource): Question {
     name,
     syncSchedule,
     timezone,
+    startDate,
     delimiter,
     mapping,
     baselineChannels,
@@ -125,8 +154,8 @@ function insertion(source: DataSource): Question {
   return {
     name: 'data-sources.insert',
     text: `insert into attribution.data_sources (id, account_id, agent_id, workspace_id, brand_id, environment, type,
-        name, sync_schedule, timezone, delimiter, mapping, baseline_channels, created_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+        name, sync_schedule, timezone, start_date, delimiter, mapping, baseline_channels, created_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       id,
       accountId,
@@ -138,6 +167,7 @@ function insertion(source: DataSource): Question {
       name,
       syncSchedule,
       timezone,
+      startDate,
       delimiter,
       mapping == null ? null : JSON.stringify(mapping),
       baselineChannels,

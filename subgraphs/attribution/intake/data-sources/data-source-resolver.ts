@@ -112,10 +112,16 @@ export class DataSourceResolver {
   async detail(@Root() source: DataSourceType, @Ctx() context: RequestContext): Promise<z.output<typeof sourceDetail>> {
     const principal = assertAction(context.principal, 'dataSource:read');
     const stored = await this.#require(principal, source.id);
-    const uploads = await this.#services.database.asTenant(principal, (em) =>
-      new DataSourceStore(em).recentUploads(stored.id as Uuid, RECENT_SYNCS),
-    );
-    return presentDetail(stored, uploads, this.#services.clock());
+    const arrivals = await this.#services.database.asTenant(principal, async (em) => {
+      const sources = new DataSourceStore(em);
+      const id = stored.id as Uuid;
+      return {
+        latest: await sources.recentUploads(id, RECENT_SYNCS),
+        sync: await sources.openSync(id),
+        upload: await sources.runningUpload(id),
+      };
+    });
+    return presentDetail(stored, arrivals, this.#services.clock());
   }
 
   @ofRejects.Query('listRejects')

@@ -75,6 +75,16 @@ export class DataSourceStore {
     return this.#em.findOne(Upload, { dataSourceId, cause: 'sync', status: { $in: ['queued', 'running'] } });
   }
 
+  /** The latest upload that has not ended, if any; one that was killed counts as well. */
+  async runningUpload(dataSourceId: Uuid): Promise<Upload | null> {
+    const [upload] = await this.#em.find(
+      Upload,
+      { dataSourceId, cause: 'upload', status: 'running' },
+      { orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], limit: 1 },
+    );
+    return upload ?? null;
+  }
+
   /** When the last sync was asked for that went well; null before the first. */
   async lastSuccessfulSync(dataSourceId: Uuid): Promise<Date | null> {
     const [sync] = await this.#em.find(

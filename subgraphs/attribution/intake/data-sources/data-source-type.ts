@@ -15,6 +15,6 @@ export type DataSourceType = GraphRecord<typeof dataSource>;
 
 // What no row of REST has, or has otherwise.
 export const DataSourceDetailType = objectTypeOf(sourceDetail);
-export const SourceChangeType = objectTypeOf(sourceChange);
+export const SourceChangeType = objectTypeOf(sourceChange, 'That of the result.');
 export const AddRecordsInput = inputTypeOf('AddRecordsInput', addedRecords);
 export const AddRecordsPayload = objectTypeOf(addedReport, 'Trust envelope of the answer.');

@@ -55,6 +55,8 @@ const DataSourceSchema = defineEntity({
     syncingUntil: p.datetime(3).nullable(),
     syncSchedule: p.text().$type<SyncSchedule>().default('daily'),
     timezone: p.text().default('UTC'),
+    /** First day that the first sync asks for, `YYYY-MM-DD`, UTC. */
+    startDate: p.date().nullable(),
     currency: p.text().nullable(),
     delimiter: p.text().$type<Delimiter>().nullable(),
     mapping: p.json().$type<Readonly<Record<string, string>>>().nullable(),

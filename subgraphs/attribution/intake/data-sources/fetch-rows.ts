@@ -18,7 +18,8 @@ export interface FetchServices {
 const SYNCING_LEASE_MS = 60_000;
 
 /**
- * Fetches what has come to a source since its last successful sync was asked for, and takes it in as uploads are. Rows
+ * Fetches what has come to a source since its last successful sync was asked for, at first since the day that it was
+ * connected to begin with, and takes it in as uploads are. Rows
  * of a sync that failed half-way come again with the next one.
  * @throws SourceRefusedError; SourceUnreachableError; ProblemError as {@link ReceiveRecords}
  */
@@ -32,7 +33,7 @@ export async function fetchRows(
   const id = source.id as Uuid;
   const { stored, since } = await database.asTenant(tenant, async (em) => ({
     stored: await sourceCredentials.find(em, id),
-    since: await new DataSourceStore(em).lastSuccessfulSync(id),
+    since: (await new DataSourceStore(em).lastSuccessfulSync(id)) ?? startOf(source),
   }));
   // The source was deleted meanwhile.
   if (stored === null) return;
@@ -50,6 +51,11 @@ export async function fetchRows(
   } finally {
     await setSyncing(null);
   }
+}
+
+/** The beginning of the first day that is wanted, UTC; null for all. */
+function startOf({ startDate }: DataSource): Date | null {
+  return startDate == null ? null : new Date(startDate);
 }
 
 /** Tells what goes wrong at the origin of the rows from what goes wrong with us, while they are read. */

@@ -23,15 +23,27 @@ export function presentDataSource(source: DataSource, now: Date, trust: TrustEnv
   return { ...shown, trust };
 }
 
-/** What is stored of a source, from its last measurement and its latest uploads (newest first). */
+/** What is told of the uploads and syncs of a source. */
+export interface Arrivals {
+  /** Newest first. */
+  readonly latest: readonly Upload[];
+  /** The sync that is queued or running. */
+  readonly sync: Upload | null;
+  /** The upload that has not ended; of a sync, or sent. */
+  readonly upload: Upload | null;
+}
+
+/** What is stored of a source, from its last measurement, and what is on its way. */
 export function presentDetail(
   source: DataSource,
-  uploads: readonly Upload[],
+  { latest, sync, upload }: Arrivals,
   now: Date,
 ): z.output<typeof sourceDetail> {
   const statistics = source.statistics ?? null;
   const lastArrival = source.lastArrival(now);
-  const open = source.statusAt(now) === 'syncing' ? uploads.find((upload) => upload.status === 'running') : undefined;
+  const arriving = source.statusAt(now) === 'syncing' ? upload : null;
+  // Whoever asked for a sync looks for its id, whatever uploads it takes.
+  const open = sync ?? arriving;
   return {
     coverage: { ...source.coverage(now), missingDays: [...(statistics?.missingDays ?? [])] },
     freshnessSeconds:
@@ -45,18 +57,18 @@ export function presentDetail(
     },
     quality: statistics === null || statistics.conversions === 0 ? null : statistics,
     currentSync:
-      open === undefined
+      open === null
         ? null
         : {
             syncId: publicId('sync', open.id as Uuid),
             progress: null,
             startedAt: open.startedAt,
-            rows: open.rowsAccepted,
-            bytes: Number(open.bytes),
+            rows: arriving?.rowsAccepted ?? 0,
+            bytes: Number(arriving?.bytes ?? 0),
           },
-    recentSyncs: uploads.map((upload) => ({
-      ...presentSync(upload),
-      status: isLost(upload, source, now) ? 'failed' : upload.status,
+    recentSyncs: latest.map((each) => ({
+      ...presentSync(each),
+      status: isLost(each, source, now) ? 'failed' : each.status,
     })),
   };
 }
@@ -80,6 +92,7 @@ export function presentSync(upload: Upload): z.output<typeof sync> {
 export function presentIngest(report: RecordsReport): z.output<typeof ingestReport> {
   const failure = failureOf(report);
   return {
+    uploadId: report.uploadId,
     status: failure === null ? 'completed' : 'failed',
     failure,
     kind: report.kind,

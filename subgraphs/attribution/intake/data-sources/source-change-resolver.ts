@@ -1,9 +1,8 @@
 import { Arg, Ctx, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
-import type { z } from 'zod';
-import type { Frozen } from '../../../../schema/contract/frozen.ts';
 import type { sourceChange } from '../../../../schema/contract/source-changes.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
+import type { GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { DataSourceStore } from './data-source-store.ts';
@@ -11,7 +10,7 @@ import { SourceChangeType } from './data-source-type.ts';
 import { presentDataSource } from './present-data-source.ts';
 import { lastSequence, watchSource, type SourceState, type SourceWatchServices } from './source-watch.ts';
 
-type SourceChange = Frozen<z.output<typeof sourceChange>>;
+type SourceChange = GraphRecord<typeof sourceChange>;
 
 interface WatchArguments {
   readonly id: string;
@@ -63,6 +62,7 @@ async function watch(
 function present({ sequence, source, at }: SourceState, context: RequestContext): SourceChange {
   const status = source.statusAt(at);
   const error = status === 'error' ? (source.error ?? null) : null;
+  const trust = recordEnvelope(1, at, context.apiVersion);
   return {
     sequence,
     kind: KINDS[status],
@@ -70,6 +70,8 @@ function present({ sequence, source, at }: SourceState, context: RequestContext)
     stage: status,
     message: error?.message ?? null,
     failureCode: error?.code ?? null,
-    result: presentDataSource(source, at, recordEnvelope(1, at, context.apiVersion)),
+    channelImpact: null,
+    result: presentDataSource(source, at, trust),
+    trust,
   };
 }

@@ -8,7 +8,7 @@ import { wholeAccount, type Database } from '../../../../platform/postgres/datab
 import { SourceRefusedError } from '../connectors/connector.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { SourceUnreachableError } from '../connectors/source-unreachable.ts';
-import type { SourceError, SourceStatistics } from './data-source.ts';
+import type { DataSource, SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import { fetchRows, type FetchServices } from './fetch-rows.ts';
 import { lateRowsOf, noticeLateRows } from './late-rows.ts';
@@ -46,11 +46,12 @@ export type MeasureSource = (accountId: string, dataSourceId: string) => Promise
 export const syncEffect = z.object({ syncId: uuid });
 
 /**
- * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
+ * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one, and so is
+ * an upload under way where rows are sent alone: it ends in what a sync of them does.
  * @throws ProblemError `resource_not_found`.
  */
 export async function requestSync(
-  services: SourceServices & { readonly jobs: Jobs },
+  services: SourceServices & { readonly jobs: Jobs; readonly connectors: Connectors },
   principal: Principal,
   dataSourceId: Uuid,
   now: Date,
@@ -60,7 +61,8 @@ export async function requestSync(
   return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
-    const open = await sources.openSync(dataSourceId);
+    const open =
+      (await sources.openSync(dataSourceId)) ?? (await runningUpload(services.connectors, sources, source, now));
     if (open !== null) {
       await settle(em, { syncId: open.id as Uuid });
       return open;
@@ -91,6 +93,17 @@ export async function requestSync(
     await services.jobs.enqueue(em, SYNC_QUEUE, job, { tenant: source.accountId });
     return sync;
   });
+}
+
+/** The upload whose rows arrive at a source that fetches none; null for any other. */
+async function runningUpload(
+  connectors: Connectors,
+  sources: DataSourceStore,
+  source: DataSource,
+  now: Date,
+): Promise<Upload | null> {
+  const isReceiving = source.statusAt(now) === 'syncing' && !('fetch' in connectors.require(source.type));
+  return isReceiving ? sources.runningUpload(source.id as Uuid) : null;
 }
 
 export interface SyncServices extends FetchServices {

@@ -2,8 +2,8 @@ import { createPrivateKey } from 'node:crypto';
 import fc from 'fast-check';
 import { restAttribution } from '../../../../../schema/attribution-result.ts';
 import { RESULT_SECTIONS } from '../../../../../schema/contract/attribution-result.ts';
-import type { Uuid } from '../../../../../platform/identifiers.ts';
-import { checkSignedResult, resultDigest } from '../../../../../services/trust/signed-result.ts';
+import { newUuid, type Uuid } from '../../../../../platform/identifiers.ts';
+import { checkSignedResult, resultDigest, signClaims } from '../../../../../services/trust/signed-result.ts';
 import { newSigningKey } from '../../../../../services/trust/signing-key.ts';
 import { attributionResult } from '../../../../../rest-adapter/representations/attribution-result.ts';
 import { Attribution } from '../../../../../subgraphs/attribution/analysis/attributions/attribution.ts';
@@ -106,7 +106,7 @@ describe('what is signed', () => {
       Object.keys(attributionResult.shape)
         .filter((name) => !always.includes(name))
         .toSorted(),
-    ).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed'].toSorted());
+    ).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed', 'workspace_id'].toSorted());
     expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
       environment: 'sandbox',
       billed: false,
@@ -124,6 +124,29 @@ describe('what is signed', () => {
     expect(resultDigest(shown(completed()))).toBe(
       'sha256:b62d1c51fc118b06070b2a700fb6f9288b3f5d9f036ad255a90e39d5281ca66b',
     );
+  });
+
+  test('is also what earlier releases signed of a result in a workspace, which did not name it', async () => {
+    const placed = shown(completed(FIGURES, { workspaceId: newUuid(0) }));
+    expect(placed['workspace_id']).toMatch(/^ws_/);
+    const key = await newSigningKey('live');
+    const current = {
+      kid: key.kid,
+      privateKey: createPrivateKey({ key: key.privateKey, format: 'der', type: 'pkcs8' }),
+    };
+    const isRight = async (signed: object, given: object) => {
+      const claims = { iss: 'https://api.example', sub: String(placed['id']), iat: 1, jti: 'j', revision: 1 };
+      const digest = resultDigest(signed as never);
+      const jws = await signClaims({ ...claims, delta_r_cents: 1_872_970, digest }, current);
+      const anchors = { findKey: async () => ({ x: key.x, status: 'current' as const }) };
+      return (await checkSignedResult(jws, given as never, anchors)).digestMatch;
+    };
+    const { workspace_id: _, ...before } = placed;
+    expect(await isRight(before, placed)).toBe(true);
+    expect(await isRight(placed, placed)).toBe(true);
+    expect(await isRight(placed, { ...placed, workspace_id: 'ws_another' })).toBe(false);
+    expect(await isRight(placed, before)).toBe(false);
+    expect(await isRight(before, { ...placed, revenue: 1 })).toBe(false);
   });
 
   test('does not depend on the way through the database', () => {

@@ -177,6 +177,61 @@ describe('a source whose rows are fetched', () => {
     expect([analysis.status, analysis.body]).toMatchObject([200, { status: 'completed', revenue: 680 }]);
   });
 
+  test('its first sync begins at start_date, later ones where the last one began', async () => {
+    const answer = await connect(TOKEN, {}, { start_date: '2026-10-05' });
+    expect(answer.status).toBe(201);
+    const id = String(answer.body['data_source_id']);
+    expect(await statusOf(id)).toMatchObject({ start_date: '2026-10-05' });
+    const { data } = await caller.graphql(`{ dataSource(id: "${id}") { startDate } }`);
+    expect(data).toEqual({ dataSource: { startDate: '2026-10-05' } });
+    shop.asked.length = 0;
+    await synced(id);
+    expect(shop.asked[0]).toBe('GET /events?page=1&since=2026-10-05T00:00:00.000Z');
+    shop.asked.length = 0;
+    await synced(id);
+    expect(shop.asked[0]).not.toContain('2026-10-05T00:00:00.000Z');
+  });
+
+  test.each([
+    ['after today', '2999-01-01', 'future_date'],
+    ['before all rows', '1999-12-31', 'outside_retention'],
+    ['no day of the calendar', '2026-02-30', 'invalid_format'],
+  ])('a start_date %s is refused', async (_, day, code) => {
+    const before = await sourceCount();
+    const answer = await connect(TOKEN, {}, { start_date: day });
+    expect([answer.status, answer.body['error']]).toMatchObject([
+      422,
+      { type: 'validation_error', code, param: '/start_date' },
+    ]);
+    expect(await sourceCount()).toBe(before);
+    expect(shop.asked).toEqual([]);
+  });
+
+  test('a start_date of a source whose rows are sent is refused through both doors', async () => {
+    const body = { type: 'csv_upload', credentials: {}, start_date: '2026-10-05' };
+    const rest = await noted(caller.post('/data-sources/connect', body));
+    expect([rest.status, rest.body['error']]).toMatchObject([422, { code: 'not_applicable', param: '/start_date' }]);
+    const { errors } = await caller.graphql(
+      'mutation { connectDataSource(input: { type: CSV_UPLOAD, credentials: {}, startDate: "2026-10-05" }) ' +
+        '{ dataSource { id } } }',
+    );
+    expect(errors![0]!.extensions).toMatchObject({ code: 'VALIDATION_ERROR', param: '/start_date' });
+  });
+
+  test('a sync that fetches is current_sync, with the id that it was asked for by', async () => {
+    const id = await connected();
+    shop.slowMs = 300;
+    const syncId = await request(id);
+    let status = await statusOf(id);
+    const seen = new Set<unknown>();
+    while (status['current_sync'] !== null) {
+      seen.add((status['current_sync'] as unknown as Json)['sync_id']);
+      await sleep(50);
+      status = await statusOf(id);
+    }
+    expect([...seen]).toEqual([syncId]);
+  });
+
   test('is syncing from the first question on', async () => {
     const id = await connected();
     shop.slowMs = 500;
