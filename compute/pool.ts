@@ -68,8 +68,14 @@ const YOUNG_GENERATION_MB = 16;
 const SPARE_THREADS = 1;
 
 /** The thread's file sits beside this one and has the same extension: .ts in a checkout, .js when built. */
-const workerFile = (): string =>
-  fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
+const isCheckout = import.meta.url.endsWith('.ts');
+const workerFile = fileURLToPath(new URL(`./worker${isCheckout ? '.ts' : '.js'}`, import.meta.url));
+/** In a checkout, what was stripped of its types once; else each thread compiles the WebAssembly that does it. */
+const LOADER = [
+  '--disable-warning=ExperimentalWarning',
+  '--import',
+  new URL('../processes/typescript-hook.mjs', import.meta.url).href,
+];
 
 /** A pool of `threads` threads; beyond `maxQueue` waiting tasks of a tenant, `run` answers with a Failure. */
 export function createComputePool({
@@ -78,15 +84,15 @@ export function createComputePool({
   onAnswered,
 }: ComputePoolOptions = {}): ComputePool {
   const piscina = new Piscina({
-    filename: workerFile(),
+    filename: workerFile,
     name: 'execute',
     minThreads: threads + SPARE_THREADS,
     maxThreads: threads + SPARE_THREADS,
     // Waiting in `Atomics.wait`, a thread would never come to free the ports of tasks that are over: 2.5 kB each.
     atomics: 'disabled',
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    // The parent may run under a loader hook or test flags; the threads need neither.
-    execArgv: [],
+    // The parent may run under test flags, which the threads do not need.
+    execArgv: isCheckout ? LOADER : [],
   });
   const turns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });
   const largeTurns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });

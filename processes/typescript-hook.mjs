@@ -1,12 +1,14 @@
 // Lets Node run our TypeScript, decorators included, without a build step:
 //   node --import ./processes/typescript-hook.mjs processes/start.ts
-// Node's own type stripping cannot emit decorator metadata, which type-graphql needs.
+// Node's own type stripping cannot emit decorator metadata, which type-graphql needs. Threads have no decorators, and
+// must not load swc, which crashes when a thread ends; they run what others have kept, or what Node strips: each time
+// anew would cost a thread three quarters of its start.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { enableCompileCache, registerHooks } from 'node:module';
+import { createRequire, enableCompileCache, registerHooks, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transformSync, version } from '@swc/core';
+import { isMainThread, threadId } from 'node:worker_threads';
 
 /**
  * What processes before this one have transformed and compiled, which is a third of the processor time of loading.
@@ -15,6 +17,8 @@ import { transformSync, version } from '@swc/core';
  */
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/liftgraph', import.meta.url));
 const TRANSFORMED = join(CACHE, 'transformed');
+const require = createRequire(import.meta.url);
+const { version } = require('@swc/core/package.json');
 const SETTINGS = `${version} ${readFileSync(new URL('../.swcrc', import.meta.url), 'utf8')}`;
 
 enableCompileCache(join(CACHE, 'compiled'));
@@ -32,9 +36,14 @@ function transformed(filename, source) {
   const place = join(TRANSFORMED, sha256(filename));
   const kept = readKept(place);
   if (kept?.startsWith(digest)) return kept.slice(digest.length);
-  const { code } = transformSync(source, { filename, sourceMaps: 'inline', swcrc: true });
+  const code = isMainThread ? bySwc(filename, source) : stripTypeScriptTypes(source);
   keep(place, digest + code);
   return code;
+}
+
+/** Loaded by the first file that nobody has kept. */
+function bySwc(filename, source) {
+  return require('@swc/core').transformSync(source, { filename, sourceMaps: 'inline', swcrc: true }).code;
 }
 
 function sha256(...texts) {
@@ -55,7 +64,7 @@ function readKept(place) {
 function keep(place, text) {
   try {
     mkdirSync(TRANSFORMED, { recursive: true });
-    const unfinished = `${place}.${process.pid}`;
+    const unfinished = `${place}.${process.pid}.${threadId}`;
     writeFileSync(unfinished, text);
     renameSync(unfinished, place);
   } catch {
