@@ -62,8 +62,8 @@ describe('tables that hang on a data source', () => {
         .filter(({ name, isForgotten }) => !isForgotten && !(name in OUTLIVING))
         .map(
           ({ name }) =>
-            `${name} keeps the rows of a deleted source, which stays as a row: add a trigger such as ` +
-            `forget_channel_rules, or say in OUTLIVING why`,
+            `${name} keeps the rows of a deleted source, which stays as a row: let hangingOnSource of ` +
+            `subgraphs/attribution/migrations.ts close it, or say in OUTLIVING why`,
         ),
     ).toEqual([]);
   });
