@@ -62,7 +62,8 @@ describe('tables that hang on a data source', () => {
     const tables = await ask<{ name: string }>(`
       select c.oid::regclass::text as name from pg_class c where c.oid in (${TABLES}) and not exists (
         select from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
-          where i.indrelid = c.oid and i.indisunique and i.indnkeyatts = 1 and a.attname = 'data_source_id') order by 1`);
+          where i.indrelid = c.oid and i.indisunique and i.indnkeyatts = 1 and a.attname = 'data_source_id')
+        order by 1`);
     expect(
       tables
         .filter(({ name }) => !(name in MOST_ROWS))
