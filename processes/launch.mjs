@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ensureInstalled, npmCommand, programOf, root, runNode, typescript } from './bootstrap.mjs';
 
@@ -213,6 +214,10 @@ function copyAssets() {
 }
 
 async function schema() {
+  if (!hasClientTools()) {
+    console.error(`schema/client lacks packages that print its types: run npm install in ${root} first.`);
+    return 1;
+  }
   // The later ones print what the first has checked.
   for (const program of [
     'processes/print-schema.ts',
@@ -223,6 +228,17 @@ async function schema() {
     if (code !== 0) return code;
   }
   return 0;
+}
+
+/** The client has packages of its own, which a copied or linked node_modules does not bring. */
+function hasClientTools() {
+  try {
+    createRequire(join(root, 'schema/client/package.json')).resolve('openapi-typescript');
+    return true;
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') return false;
+    throw error;
+  }
 }
 
 async function bench([name, ...args]) {

@@ -1,5 +1,5 @@
 import { buildSchema } from 'graphql';
-import type { Noun } from '../schema/contract/noun.ts';
+import { isMutation, type Noun } from '../schema/contract/noun.ts';
 import type { Operation } from '../rest-adapter/operation.ts';
 
 /**
@@ -14,14 +14,19 @@ export function unservedRows(
   const schema = buildSchema(apiSchema, { assumeValidSDL: true });
   const fields = { ...schema.getQueryType()?.getFields(), ...schema.getMutationType()?.getFields() };
   const served = new Set(operations.map(({ method, path }) => `${method} ${path}`));
-  return nouns.flatMap(({ many, operations: rows }) =>
-    Object.entries(rows).flatMap(([name, { method, path, field = name }]) => [
-      ...(field in fields
-        ? []
-        : [`${many}: no resolver serves ${field}. Register it in the subgraph.ts of its owner.`]),
-      ...(served.has(`${method} ${path}`)
-        ? []
-        : [`${many}: REST has no ${method} ${path}. Name the noun in rest-adapter/operations.`]),
-    ]),
-  );
+  return nouns.flatMap(({ many, operations: rows }) => {
+    const hasResolver = Object.entries(rows).some(([name, { field = name }]) => field in fields);
+    return Object.entries(rows).flatMap(([name, row]) => {
+      const { method, path, field = name } = row;
+      const missing = hasResolver
+        ? `Give its resolver a method with @${isMutation(row) ? 'Mutation' : 'Query'}('${name}').`
+        : 'Register its resolver in the subgraph.ts of its owner.';
+      return [
+        ...(field in fields ? [] : [`${many}: nothing serves ${field}. ${missing}`]),
+        ...(served.has(`${method} ${path}`)
+          ? []
+          : [`${many}: REST has no ${method} ${path}. Name the noun in rest-adapter/operations.`]),
+      ];
+    });
+  });
 }

@@ -40,9 +40,9 @@ function kept<Type extends object>(schema: z.ZodType, make: () => Type): Type {
 
 export function descriptionOf(schema: z.ZodType): string {
   const { graph, description } = saidOf(schema);
-  const text = graph ?? description;
-  if (text === undefined) throw new Error('a member of the contract has no description');
-  return text;
+  if (graph !== undefined) return graph;
+  if (description === undefined) throw new Error('a member of the contract has no description');
+  return description.endsWith('.') ? description : `${description}.`;
 }
 
 /** The type of records; `trust` is the description of the envelope that they carry, and parts of records carry none. */

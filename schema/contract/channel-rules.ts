@@ -20,28 +20,18 @@ const NOTHING_NAMED = 'must name at least one of channel, source, medium, referr
 /** What a row must be like: everything that is named must fit. */
 export const channelMatch = z
   .strictObject({
-    channel: text
-      .optional()
-      .meta({ description: 'The channel as the file calls it', graph: 'The channel as the file calls it.' }),
-    source: text
-      .optional()
-      .meta({ description: 'Source of a touch, such as utm_source', graph: 'Source of a touch, such as utm_source.' }),
-    medium: text
-      .optional()
-      .meta({ description: 'Medium of a touch, such as utm_medium', graph: 'Medium of a touch, such as utm_medium.' }),
+    channel: text.optional().meta({ description: 'The channel as the file calls it' }),
+    source: text.optional().meta({ description: 'Source of a touch, such as utm_source' }),
+    medium: text.optional().meta({ description: 'Medium of a touch, such as utm_medium' }),
     referrer: text.optional().meta({
       description: 'Host that the visitor of a touch came from; scheme, path and www. do not count',
-      graph: 'Host that the visitor of a touch came from; scheme, path and www. do not count.',
     }),
     clickId: text.optional().meta({
       description: 'Kind of click id of a touch, such as gclid',
-      graph: 'Kind of click id of a touch, such as gclid.',
     }),
     campaignRegex: z.string().min(1).max(256).optional().meta({
       description:
         'Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i)',
-      graph:
-        'Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i).',
     }),
   })
   .refine((match) => Object.values(match).some((member) => member !== undefined), {
@@ -67,7 +57,6 @@ export const channelRule = z
       })
       .meta({
         description: 'What the channel of such rows is called',
-        graph: 'What the channel of such rows is called.',
       }),
   })
   .meta({ id: 'ChannelRule', graph: 'Gives the channel of rows that match.' });
@@ -86,7 +75,7 @@ const rules = z
       'multiply, and classes of Unicode such as \\pL have hundreds',
     params: { code: 'costly_regex' },
   })
-  .meta({ description: 'The first that matches counts', graph: 'The first that matches counts.' });
+  .meta({ description: 'The first that matches counts' });
 
 function regexCostOf(given: readonly { readonly match: { readonly campaignRegex?: string | undefined } }[]): number {
   const patterns = new Set(given.flatMap(({ match }) => match.campaignRegex ?? []));

@@ -7,7 +7,7 @@ import { momentInRest } from './moment-in-rest.ts';
 declare module 'zod' {
   /** What zod does not say of a member; no word of it reaches a document. */
   interface GlobalMeta {
-    /** What the graph says of it, where that is not what `description` says. */
+    /** What the graph says of it, where that is not what `description` says with a full stop. */
     graph?: string;
     /** GraphQL's scalar, where the type does not say it. */
     scalar?: 'ID' | 'String' | 'Float' | 'Cents' | 'JSON' | 'URL';
@@ -113,6 +113,8 @@ export const moment = z.codec(z.iso.datetime(), z.date(), {
 });
 /** A moment that a caller names. */
 export const namedMoment = inRest(momentInRest, z.date());
+/** A UTC day that a caller names: `z.iso.date` alone takes the year 0, which PostgreSQL does not have. */
+export const namedDay = z.iso.date().refine((day) => day >= '0001', 'must lie in the years 1 to 9999');
 /** First and last day, both included, UTC. */
 export const days = z.tuple([z.iso.date(), z.iso.date()]);
 /** A range that a caller names. */

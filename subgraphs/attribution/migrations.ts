@@ -8,6 +8,27 @@ import {
 import { FIRST_MIGRATIONS } from './first-migrations.ts';
 
 /**
+ * What closes a table with `account_id`, `environment` and `data_source_id`: its rows are where their source is, and go
+ * at once when somebody deletes it. Released migrations say it: what it makes of a table must not change.
+ */
+function hangingOnSource(table: string, trigger = `forget_${table}`): readonly string[] {
+  const name = `attribution.${table}`;
+  return [
+    ...tenantTable(name),
+    ...environmentTable(name),
+    narrowTenant(name, 'exists (select from attribution.data_sources s where s.id = data_source_id)'),
+    // A source is deleted by deleted_at, and no foreign key fires.
+    `create function attribution.${trigger}() returns trigger language plpgsql
+           as $$ begin
+             delete from ${name} where data_source_id = new.id;
+             return null;
+           end $$`,
+    `create trigger ${trigger} after update of deleted_at on attribution.data_sources for each row
+           when (new.deleted_at is not null) execute function attribution.${trigger}()`,
+  ];
+}
+
+/**
  * Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse.
  */
 export const attributionOwner: MigrationOwner = {
@@ -94,20 +115,7 @@ export const attributionOwner: MigrationOwner = {
            environment text not null default ${ENVIRONMENT_DEFAULT} check (environment in ('live', 'sandbox')),
            rules jsonb not null
          )`,
-        ...tenantTable('attribution.channel_rules'),
-        ...environmentTable('attribution.channel_rules'),
-        narrowTenant(
-          'attribution.channel_rules',
-          'exists (select from attribution.data_sources s where s.id = data_source_id)',
-        ),
-        // Whoever deletes a source, its rules go at once.
-        `create function attribution.forget_channel_rules() returns trigger language plpgsql
-           as $$ begin
-             delete from attribution.channel_rules where data_source_id = new.id;
-             return null;
-           end $$`,
-        `create trigger forget_channel_rules after update of deleted_at on attribution.data_sources for each row
-           when (new.deleted_at is not null) execute function attribution.forget_channel_rules()`,
+        ...hangingOnSource('channel_rules'),
         `alter table attribution.data_sources add column channel_rules_digest text`,
         `comment on column attribution.data_sources.channel_rules_digest is 'names the rules in ` +
           `force; null for none'`,
@@ -141,20 +149,7 @@ export const attributionOwner: MigrationOwner = {
          )`,
         `comment on column attribution.connector_credentials.sealed is 'AES-256-GCM under a key derived from ` +
           `KEY_ENCRYPTION_KEY; opens for its source alone'`,
-        ...tenantTable('attribution.connector_credentials'),
-        ...environmentTable('attribution.connector_credentials'),
-        narrowTenant(
-          'attribution.connector_credentials',
-          'exists (select from attribution.data_sources s where s.id = data_source_id)',
-        ),
-        // Whoever deletes a source, its credentials are erased at once.
-        `create function attribution.forget_credentials() returns trigger language plpgsql
-           as $$ begin
-             delete from attribution.connector_credentials where data_source_id = new.id;
-             return null;
-           end $$`,
-        `create trigger forget_credentials after update of deleted_at on attribution.data_sources for each row
-           when (new.deleted_at is not null) execute function attribution.forget_credentials()`,
+        ...hangingOnSource('connector_credentials', 'forget_credentials'),
       ],
     },
     {

@@ -30,6 +30,13 @@ export function objectsOf(noun: string): NounObjects {
   return objects;
 }
 
+/** The noun whose objects have ids of a kind. */
+function makerOf(kind: IdKind): string | undefined {
+  return Object.entries<NounObjects>(OBJECTS).find(
+    ([, objects]) => !('comesWith' in objects) && objects.kind === kind,
+  )?.[0];
+}
+
 /** Makes objects of every noun that the caller can make. */
 export async function furnish(caller: Caller, options: Furnishing = {}): Promise<Belongings> {
   const { within, times = 1 } = options;
@@ -72,11 +79,9 @@ class Workshop {
   /** The last that was made of a kind, or the first one, made now. */
   async id(kind: IdKind, noun: string): Promise<string> {
     if (this.belongings[kind] === undefined) {
-      const maker = Object.entries<NounObjects>(OBJECTS).find(
-        ([, objects]) => !('comesWith' in objects) && objects.kind === kind,
-      );
+      const maker = makerOf(kind);
       if (maker === undefined) throw new Error(`${noun} in ${WHERE} takes a ${kind} that nobody makes there`);
-      await this.make(maker[0], 0);
+      await this.make(maker, 0);
     }
     return this.belongings[kind]!;
   }
@@ -105,6 +110,24 @@ class Workshop {
       register: (members) => answered('POST /agents/register', caller.registerAnother(members)),
     };
   }
+}
+
+/** Two objects of a kind, such as two data sources; what is made with `below` hangs on the second. */
+export async function twoOf(
+  kind: IdKind,
+  caller: Caller,
+  options: Furnishing = {},
+): Promise<{ readonly ids: readonly [string, string]; below(noun: string): Promise<Belongings> }> {
+  const workshop = new Workshop(caller, options);
+  const first = await workshop.id(kind, 'what hangs on it');
+  await workshop.make(makerOf(kind)!, 1);
+  return {
+    ids: [first, workshop.belongings[kind]!],
+    below: async (noun) => {
+      await workshop.make(noun, 0);
+      return workshop.belongings;
+    },
+  };
 }
 
 const MUTATIONS = Object.entries<NounObjects>(OBJECTS).flatMap(([noun, { mutations = {} }]) =>

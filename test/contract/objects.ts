@@ -169,6 +169,13 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
 
+  rejects: {
+    make: async ({ post, id }) => {
+      const unreadable = { user_id: 'u', timestamp: 'yesterday', channel: 'email' };
+      await post(`/data-sources/${await id('ds')}/records`, [unreadable]);
+    },
+  },
+
   'channel-rules': {
     make: async ({ put, id }) => {
       await put(`/data-sources/${await id('ds')}/channel-rules`, {
@@ -254,7 +261,6 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
 
-  rejects: { comesWith: 'the rows of a data source that cannot be read' },
   plans: { comesWith: 'the service' },
   'audit-events': {
     comesWith: 'everything that is done',

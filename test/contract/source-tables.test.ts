@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { createTestDatabase } from '../platform.ts';
@@ -14,6 +15,16 @@ const OUTLIVING: Readonly<Record<string, string>> = {
   'attribution.experiments': 'are listed also when their source is gone',
   'attribution.source_days': 'are read by way of their source alone',
   'attribution.uploads': 'are read by way of their source alone',
+};
+
+/** Where the code says how many rows of a table one source may have, or why it need not. */
+const MOST_ROWS: Readonly<Record<string, { readonly file: string; readonly says: string } | string>> = {
+  'attribution.experiments': {
+    file: 'subgraphs/attribution/analysis/experiments/record-experiment.ts',
+    says: 'MOST_EXPERIMENTS',
+  },
+  'attribution.source_days': 'one for each day that rows may have',
+  'attribution.uploads': 'the last few alone are read, and rate limits say how fast they come',
 };
 
 const TABLES = `select conrelid from pg_constraint
@@ -47,6 +58,27 @@ describe('tables that hang on a data source', () => {
     ).toEqual([]);
   });
 
+  test('a source has so many of their rows at most, where they are not one', async () => {
+    const tables = await ask<{ name: string }>(`
+      select c.oid::regclass::text as name from pg_class c where c.oid in (${TABLES}) and not exists (
+        select from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+          where i.indrelid = c.oid and i.indisunique and i.indnkeyatts = 1 and a.attname = 'data_source_id')
+        order by 1`);
+    expect(
+      tables
+        .filter(({ name }) => !(name in MOST_ROWS))
+        .map(
+          ({ name }) =>
+            `one source could fill ${name} without end: refuse more than it needs, as record-experiment.ts does, and ` +
+            `say in MOST_ROWS where`,
+        ),
+    ).toEqual([]);
+    expect(Object.keys(MOST_ROWS).toSorted()).toEqual(tables.map(({ name }) => name));
+    for (const most of Object.values(MOST_ROWS))
+      if (typeof most === 'object')
+        expect(readFileSync(new URL(`../../${most.file}`, import.meta.url), 'utf8')).toContain(`>= ${most.says}`);
+  });
+
   test('their rows go with their source, or outlive it for a reason', async () => {
     const tables = await ask<{ name: string; isForgotten: boolean }>(`
       select c.oid::regclass::text as name, exists (
@@ -62,8 +94,8 @@ describe('tables that hang on a data source', () => {
         .filter(({ name, isForgotten }) => !isForgotten && !(name in OUTLIVING))
         .map(
           ({ name }) =>
-            `${name} keeps the rows of a deleted source, which stays as a row: add a trigger such as ` +
-            `forget_channel_rules, or say in OUTLIVING why`,
+            `${name} keeps the rows of a deleted source, which stays as a row: let hangingOnSource of ` +
+            `subgraphs/attribution/migrations.ts close it, or say in OUTLIVING why`,
         ),
     ).toEqual([]);
   });

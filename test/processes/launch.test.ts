@@ -121,6 +121,16 @@ describe('launch', () => {
     expect((await untilSaid(3))[2]).toBe('stopped by SIGTERM');
   });
 
+  test('schema prints nothing where the client lacks its packages', async () => {
+    mkdirSync(join(project, 'schema/client'), { recursive: true });
+    const child = launch('schema');
+    const [output, code] = await Promise.all([outputOf(child), exitOf(child)]);
+    expect([output, code]).toEqual([
+      `schema/client lacks packages that print its types: run npm install in ${project} first.\n`,
+      1,
+    ]);
+  });
+
   test('an unknown command lists the known ones', async () => {
     const child = launch('fly');
     const [output, code] = await Promise.all([outputOf(child), exitOf(child)]);

@@ -11,8 +11,11 @@ describe('rows of the contract that a door lacks', () => {
 
   test('are told with the place that lacks them', () => {
     expect(unservedRows([experiments], GRAPH.replace('deleteExperiment: Int', ''), SERVED)).toEqual([
-      'experiments: no resolver serves deleteExperiment. Register it in the subgraph.ts of its owner.',
+      "experiments: nothing serves deleteExperiment. Give its resolver a method with @Mutation('deleteExperiment').",
     ]);
+    expect(unservedRows([experiments], 'type Query { other: Int }', SERVED)).toContain(
+      'experiments: nothing serves deleteExperiment. Register its resolver in the subgraph.ts of its owner.',
+    );
     const listed = SERVED.filter(({ method, path }) => method !== 'GET' || path.includes('{'));
     expect(unservedRows([experiments], GRAPH, listed)).toEqual([
       'experiments: REST has no GET /experiments. Name the noun in rest-adapter/operations.',
