@@ -280,7 +280,10 @@ describe('versions in the graph', () => {
   });
 
   test('an unknown one is refused in the current one', async () => {
-    const { response, body } = await version({ 'svc-api-version': '1999-01-01' });
+    const { response, body } = await version({
+      'svc-api-version': '1999-01-01',
+      accept: 'application/graphql-response+json',
+    });
     expect(response.status).toBe(400);
     expect(response.headers.get('svc-api-version')).toBe('2026-02-01');
     expect(body).toMatchObject({ errors: [{ extensions: { type: 'unsupported_api_version' } }] });

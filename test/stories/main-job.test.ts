@@ -7,6 +7,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import WebSocket from 'ws';
 import { Caller, BOTH_LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
+import { withTestKey } from '../test-key.ts';
 import { BASELINE, connectEvents, DATE_RANGE, REFERENCE, TOUCHES } from './reference-events.ts';
 
 const MODELS = ['dominance', 'markov', 'prav', 'rwa', 'shapley'];
@@ -193,12 +194,15 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   });
 
   test('a stream that goes on behind a place which the analysis has not reached ends with it', async () => {
-    const accepted = await caller.post(
+    // Long enough for the stream to begin before the analysis has ended.
+    const slowed = { prefer: 'respond-async', 'svc-sandbox-delay': '4000' };
+    const tester = await withTestKey(house, caller);
+    const accepted = await tester.post(
       '/attribution',
-      { data_source_id: source, date_range: DATE_RANGE, model: 'causal' },
-      { prefer: 'respond-async' },
+      { data_source_id: await connectEvents(tester), date_range: DATE_RANGE, model: 'markov' },
+      slowed,
     );
-    const stream = await caller.open('GET', `/attribution/${String(accepted.body['id'])}/stream?last_event_id=1000000`);
+    const stream = await tester.open('GET', `/attribution/${String(accepted.body['id'])}/stream?last_event_id=1000000`);
     expect(sseEvents(await stream.text()).at(-1)?.event).toBe('result');
   });
 
