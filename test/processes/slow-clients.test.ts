@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HTTP_SERVER_OPTIONS } from '../../rest-adapter/server.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 import { exchange, heard, open, parseAnswer } from '../raw-http.ts';
+import { threadTimeMs } from '../thread-time.ts';
 
 let house: House;
 let caller: Caller;
@@ -127,7 +128,7 @@ describe('bodies that are made to hurt', () => {
     ['of a million empty lists', `{"jws":[${'[],'.repeat(300_000)}[]]}`],
   ])('JSON %s is refused at once by every door', async (_what, body) => {
     for (const path of ['/v1/verify', '/graphql']) {
-      const startedMs = performance.now();
+      const startedMs = threadTimeMs();
       const response = await fetch(`${house.root}${path}`, {
         method: 'POST',
         headers: {
@@ -138,7 +139,7 @@ describe('bodies that are made to hurt', () => {
         body,
       });
       expect({ path, refused: response.status >= 400 && response.status < 500 }).toEqual({ path, refused: true });
-      expect(performance.now() - startedMs).toBeLessThan(2_000);
+      expect(threadTimeMs() - startedMs).toBeLessThan(2_000);
       await response.text();
     }
   });

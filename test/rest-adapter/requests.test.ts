@@ -1,5 +1,6 @@
 import { SOURCE_TYPES } from '../../schema/value-lists.ts';
 import { openDoor, type TestDoor } from './door.ts';
+import { threadTimeMs } from '../thread-time.ts';
 
 interface ErrorBody {
   readonly error: {
@@ -247,10 +248,10 @@ describe('validation and what is asked of the graph', () => {
 
   test('thousands of unknown members cost no more than one', async () => {
     const body = Object.fromEntries(Array.from({ length: 19_000 }, (_, index) => [`modell${index}`, 1]));
-    const startedMs = performance.now();
+    const startedMs = threadTimeMs();
     const error = await refused('POST', '/v1/attribution', body);
     expect(error.errors).toHaveLength(50);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(threadTimeMs() - startedMs).toBeLessThan(2_000);
   });
 
   test('what is not known is told wherever it stands', async () => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { buildSchema, parse, validate, type OperationDefinitionNode } from 'graphql';
 import { getVariableValues } from 'graphql/execution/values.js';
 import { withoutValue } from '../../../platform/graph/bad-values.ts';
+import { threadTimeMs } from '../../thread-time.ts';
 
 const schema = buildSchema(`
   enum Colour { RED GREEN }
@@ -106,8 +107,8 @@ test.each([
   '; A ',
 ])('a value of a megabyte of %s is struck out, or left, in one pass', (phrase) => {
   const value = phrase.repeat(1_000_000 / phrase.length);
-  const startedMs = performance.now();
+  const startedMs = threadTimeMs();
   for (const message of [value, `Variable "$v" got invalid value "${value}"; Int cannot represent it: "${value}"`])
     expect(withoutValue(message).length).toBeLessThanOrEqual(message.length);
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(threadTimeMs() - startedMs).toBeLessThan(1_000);
 });

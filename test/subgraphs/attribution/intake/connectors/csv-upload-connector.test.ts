@@ -1,4 +1,5 @@
 import { csvUpload } from '../../../../../subgraphs/attribution/intake/connectors/csv-upload/csv-upload-connector.ts';
+import { threadTimeMs } from '../../../../thread-time.ts';
 
 const read = (content: string, encoding: 'utf-8' | 'base64' = 'base64') => csvUpload.read({ content, encoding }).rows;
 
@@ -18,8 +19,8 @@ test.each([
   ['spaces', ' '],
   ['letters', 'a'],
   ['letters and spaces', 'a '],
-])('refuses 20 MB of %s that end badly within two seconds', (_shape, part) => {
-  const startedMs = performance.now();
+])('refuses 20 MB of %s that end badly within two seconds of work', (_shape, part) => {
+  const startedMs = threadTimeMs();
   expect(() => read(`${part.repeat(20_000_000 / part.length)}!`)).toThrow('this is not base64');
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  expect(threadTimeMs() - startedMs).toBeLessThan(2_000);
 });

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { DecimalReader } from '../../../../../../subgraphs/attribution/intake/files/reader/decimals.ts';
+import { threadTimeMs } from '../../../../../thread-time.ts';
 
 /** The number times ten to the scale, or the fault. */
 function read(text: string, scale: number): bigint | string {
@@ -54,9 +55,9 @@ test.each([
 });
 
 test('a megabyte of digits with half an exponent is refused at once', () => {
-  const startedMs = performance.now();
+  const startedMs = threadTimeMs();
   expect(read(`${'1'.repeat(1_000_000)}e5x`, 4)).toBe('not_a_number');
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(threadTimeMs() - startedMs).toBeLessThan(1_000);
 });
 
 test.each(['1000000000000.0001', '1000000000001', '99999999999999', '-1e13', '1e30', '9'.repeat(400)])(
