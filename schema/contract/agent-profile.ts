@@ -76,7 +76,6 @@ export const agentProfile = z
     }),
     redirectUris: z.array(address).meta({
       description: 'Where OAuth may send resource owners back to',
-      graph: 'Where OAuth may send resource owners back to.',
     }),
     public: z.boolean().meta({
       description: 'An OAuth client that cannot keep a secret',

@@ -16,7 +16,7 @@ export const experimentCalibration = z
     period: days.meta({ graph: 'First and last day of the measurement.' }),
     measuredIncrementalRevenue: money.meta({ description: 'Over the period', graph: 'Measured over the period.' }),
     measuredStandardError: money.meta({ graph: 'Standard error over the period.' }),
-    incrementalRevenue: money.meta({ description: 'Carried over to the range', graph: 'Carried over to the range.' }),
+    incrementalRevenue: money.meta({ description: 'Carried over to the range' }),
     standardError: money.meta({ graph: 'Standard error for the range, wider the less period and range share.' }),
     overlap: z.number().meta({
       description: 'Share of the period in the range times share of the range in the period',

@@ -68,7 +68,6 @@ export const newAttribution = z
     }),
     agentId: anyId('agent').meta({
       description: 'The serving agent; that of the source when absent. An account without an agent may name any',
-      graph: 'The serving agent; that of the source when absent. An account without an agent may name any.',
     }),
     autoRefresh: z
       .boolean()

@@ -92,7 +92,6 @@ export const auditFilter = z
       .optional()
       .meta({
         description: 'Not before this moment',
-        graph: 'Not before this moment.',
       }),
     actorId: z.string().min(1).max(64).meta({ scalar: 'ID' }).optional().meta({
       description: 'Agent or key, agent_…, its UUID, or key_…',
@@ -125,7 +124,6 @@ const verification = z
     }),
     entriesVerified: count.meta({
       description: 'Entries found right, up to the first that is not',
-      graph: 'Entries found right, up to the first that is not.',
     }),
     verifiedAt: moment.meta({ graph: 'When it was checked.' }),
     firstBrokenSequence: z.int().nullable().meta({ graph: 'First entry that is not right.' }),
@@ -135,11 +133,9 @@ const verification = z
     }),
     headsMatched: count.meta({
       description: 'Signed heads in the range that the chain agrees with',
-      graph: 'Signed heads in the range that the chain agrees with.',
     }),
     signedThrough: z.int().nullable().meta({
       description: 'Last entry that a signed head vouches for; null where none was signed yet',
-      graph: 'Last entry that a signed head vouches for; null where none was signed yet.',
     }),
   })
   .meta({ id: 'AuditChainVerification', graph: 'What came of checking a range of the chain.' });

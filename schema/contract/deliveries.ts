@@ -32,7 +32,6 @@ export const delivery = z
     responseTimeMs: z.int().nullable().meta({ graph: 'Milliseconds from the lookup to the answer or the failure.' }),
     responseBody: z.string().nullable().meta({
       description: 'First kilobyte of the answer',
-      graph: 'First kilobyte of the answer.',
     }),
     error: deliveryError.nullable().meta({ graph: 'Why it failed; null otherwise.' }),
     scheduledAt: moment.meta({ graph: 'When it is due.' }),

@@ -51,7 +51,6 @@ export const newExperiment = z
     dataSourceId: namedId('ds').meta({ graph: 'Public id of a source of the account.' }),
     channel: channelName.meta({
       description: 'A channel that the source has rows of',
-      graph: 'A channel that the source has rows of.',
     }),
     method: experimentMethod.meta({
       description: 'holdout kept people away from the channel, geo places',

@@ -56,7 +56,6 @@ export const ingestReport = z
     errors: z.array(rejectedRow).meta({ graph: 'The first hundred rejected rows.' }),
     warnings: z.array(z.string()).meta({
       description: 'What else the sender should know, such as rows that no analysis will read',
-      graph: 'What else the sender should know, such as rows that no analysis will read.',
     }),
   })
   .register(graphTypes, { name: 'IngestReport', description: 'What came of the rows of one request.' });

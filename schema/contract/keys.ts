@@ -69,7 +69,6 @@ export const keyRequest = z
       .optional()
       .meta({
         description: 'At most those of the calling key, which are the default',
-        graph: 'At most those of the calling key, which are the default.',
       }),
     allowedIps: z
       .array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address, or a CIDR range such as 192.0.2.0/24'))
@@ -83,7 +82,6 @@ export const keyRequest = z
     expiresAt: namedMoment.optional().meta({
       description:
         'When both keys end by themselves; in the future, and no later than the key or token that makes them',
-      graph: 'When both keys end by themselves; in the future, and no later than the key or token that makes them.',
     }),
     apiVersion: apiVersion.optional().meta({
       description: 'Version that requests follow where they send no SVC-API-Version',

@@ -23,7 +23,6 @@ export const referral = z
     }),
     accumulatedDeltaR: money.meta({
       description: 'Recovered revenue of the referred agent that has counted so far, USD',
-      graph: 'Recovered revenue of the referred agent that has counted so far, USD.',
     }),
     activationProgress: z.number().min(0).max(1).meta({
       description: 'Part of the 1,000 USD that make it active',

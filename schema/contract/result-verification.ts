@@ -24,7 +24,6 @@ export const resultVerification = z
     valid: z.boolean().meta({ graph: 'Whether the signature, and the result where it was given, are to be believed.' }),
     signatureValid: z.boolean().meta({
       description: 'Whether a published key made the signature over exactly this payload',
-      graph: 'Whether a published key made the signature over exactly this payload.',
     }),
     digestMatch: z
       .boolean()
@@ -35,7 +34,7 @@ export const resultVerification = z
           'Whether the result given is the one that was signed; null when none was given, or nothing trustworthy to ' +
           'compare it with.',
       }),
-    reason: signatureReason.nullable().meta({ description: 'Null when valid', graph: 'Null when valid.' }),
+    reason: signatureReason.nullable().meta({ description: 'Null when valid' }),
     algorithm: z.string().meta({ graph: 'As the header of the signature names it; EdDSA alone is accepted.' }),
     keyId: z.string().nullable().meta({ graph: 'Key that the header names.' }),
     issuer: z.string().nullable().meta({ graph: 'Address of the service that signed.' }),

@@ -13,7 +13,7 @@ export const eventChoice = z.enum([...EVENT_TYPES, EVERY_EVENT]).meta({ scalar: 
 
 /** What a caller chooses of a subscription. */
 const chosen = {
-  url: namedAddress.meta({ description: 'https address of a public host', graph: 'https address of a public host.' }),
+  url: namedAddress.meta({ description: 'https address of a public host' }),
   events: z
     .array(eventChoice)
     .min(1, 'name at least one event type, or ["*"] for all that you may read')

@@ -18,10 +18,9 @@ const disabledReason = z.enum(DISABLED_REASONS).register(graphTypes, {
 
 const webhookStats = z
   .object({
-    delivered: z.int().min(0).meta({ description: 'Events that arrived', graph: 'Events that arrived.' }),
+    delivered: z.int().min(0).meta({ description: 'Events that arrived' }),
     failed: z.int().min(0).meta({
       description: 'Events that were given up after their last attempt',
-      graph: 'Events that were given up after their last attempt.',
     }),
     lastSuccessAt: moment.nullable().meta({ graph: 'When something arrived last.' }),
     lastFailureAt: moment.nullable().meta({ description: 'Of an attempt', graph: 'When an attempt failed last.' }),
@@ -38,7 +37,6 @@ export const webhook = z
     metadata: z.record(z.string(), z.string()).meta({ graph: 'Texts of your own, part of every message.' }),
     secretPrefix: z.string().meta({
       description: 'The beginning of the secret',
-      graph: 'The beginning of the secret.',
     }),
     apiVersion: z.string().meta({
       description: 'Version that the messages follow: that of the request which made the webhook',

@@ -36,7 +36,7 @@ export const workspace = z
     name: z.string().meta({ graph: '1 to 80 characters.' }),
     region: region.meta({ graph: 'Where its data lies; never changes.' }),
     brandIds: z.array(z.string()).meta({ graph: 'Brands that it is about.' }),
-    role: workspaceRole.meta({ description: 'What the caller may do in it', graph: 'What the caller may do in it.' }),
+    role: workspaceRole.meta({ description: 'What the caller may do in it' }),
     members: z.array(workspaceMember).meta({ graph: 'The agents in it, in the order of joining.' }),
     createdAt: moment.meta({ graph: 'When it was made.' }),
   })
