@@ -98,7 +98,9 @@ function inWordsOfRest(
   );
   // A value that is no list stands for a list of one, to the graph alone.
   const unknown = misfits.filter(
-    ({ code, param }) => code === 'unknown_member' && !faults.some((fault) => param.startsWith(`${fault.param}/`)),
+    ({ code, param }) =>
+      code === 'unknown_member' &&
+      !faults.some((fault) => fault.code === 'invalid_type' && param.startsWith(`${fault.param}/`)),
   );
   const untold = unfit.filter(({ param }) => !faults.some((fault) => isAbout(param, fault.param)));
   return [...unknown, ...faults, ...untold];

@@ -1,4 +1,4 @@
-import { MAX_REACH } from './representations/list.ts';
+import { MAX_REACH } from '../schema/page-reach.ts';
 
 /** `https://api.example/v1` → `https://api.example`: where `/docs`, `/openapi.json` and `/.well-known` are. */
 export function rootUrl(publicBaseUrl: string): string {

@@ -24,7 +24,13 @@ export function faultsIn<Schema extends z.ZodType>(
   const parsed = schema.safeParse(value, { reportInput: true, error: faultMessage });
   return parsed.success
     ? { value: parsed.data, faults: null }
-    : { faults: parsed.error.issues.flatMap((issue) => details(issue, name)) };
+    : { faults: withoutFollowing(parsed.error.issues.flatMap((issue) => details(issue, name))) };
+}
+
+/** Of a value of the wrong type nothing else is said: a text is no list with too many entries. */
+function withoutFollowing(faults: readonly ProblemDetail[]): readonly ProblemDetail[] {
+  const ofWrongType = new Set(faults.filter(({ code }) => code === 'invalid_type').map(({ param }) => param));
+  return faults.filter(({ code, param }) => code === 'invalid_type' || !ofWrongType.has(param));
 }
 
 function details(issue: z.core.$ZodIssue, name: NamePath): readonly ProblemDetail[] {

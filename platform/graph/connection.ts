@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { ArgsType, Directive, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import { z } from 'zod';
+import { MAX_REACH } from '../../schema/page-reach.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import type * as domain from '../../schema/trust-envelope.ts';
 import { isUuid } from '../identifiers.ts';
@@ -80,8 +81,11 @@ export function parsePage(args: PageArguments, { largest = LARGEST_PAGE, isKey =
   if (isGiven(first) && isGiven(last)) throw invalid('last', 'exclusive', 'excludes first');
   if (isGiven(offset) && (isGiven(after) || isGiven(before) || isGiven(last)))
     throw invalid('offset', 'exclusive', 'goes with first only');
+  const limit = last ?? first ?? DEFAULT_PAGE;
+  if (isGiven(offset) && offset + limit > MAX_REACH)
+    throw invalid('offset', 'page_out_of_reach', `the page must end within the first ${MAX_REACH} rows: use after`);
   return {
-    limit: last ?? first ?? DEFAULT_PAGE,
+    limit,
     offset: offset ?? 0,
     after: isGiven(after) ? parseCursor('after', after, isKey) : null,
     before: isGiven(before) ? parseCursor('before', before, isKey) : null,

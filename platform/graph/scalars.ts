@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
 
 function renamed(scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType {
@@ -47,12 +47,14 @@ export const UrlScalar = new GraphQLScalarType<string, string>({
   name: 'URL',
   description: 'An absolute URL (RFC 3986)',
   serialize: String,
-  parseValue: absolute,
-  parseLiteral: (node) => absolute(node.kind === Kind.STRING ? node.value : undefined),
+  parseValue: (value) => absolute(value),
+  parseLiteral: (node) => absolute(node.kind === Kind.STRING ? node.value : undefined, node),
 });
 
-function absolute(value: unknown): string {
-  if (typeof value !== 'string' || !URL.canParse(value)) throw new GraphQLError('URL must be an absolute address');
+/** @param node where it stands in a document, which tells such a value from a broken document */
+function absolute(value: unknown, node?: ValueNode): string {
+  if (typeof value !== 'string' || !URL.canParse(value))
+    throw new GraphQLError('URL must be an absolute address', node === undefined ? {} : { nodes: node });
   return value;
 }
 

@@ -1,9 +1,7 @@
 import { z } from 'zod';
+import { MAX_REACH } from '../../schema/page-reach.ts';
 import { queryInteger } from '../../schema/contract/query-integer.ts';
 import type { Json } from '../operation.ts';
-
-/** Deepest row that a page may reach; beyond it, filters find what pages cannot. */
-export const MAX_REACH = 100_000;
 
 const MAX_PER_PAGE = 100;
 

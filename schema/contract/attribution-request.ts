@@ -89,7 +89,7 @@ export const attributionFilter = z
     model: attributionModel.optional().meta({ graph: 'Only those of this model.' }),
     dataSourceId: namedId('ds').optional().meta({ graph: 'Only those of this source.' }),
     agentId: namedId('agent').optional().meta({ graph: 'Only those that this agent served.' }),
-    createdAfter: namedMoment.optional().meta({ graph: 'Only those asked for later.' }),
-    createdBefore: namedMoment.optional().meta({ graph: 'Only those asked for earlier.' }),
+    createdAfter: namedMoment.optional().meta({ graph: 'Only those asked for at this moment or later.' }),
+    createdBefore: namedMoment.optional().meta({ graph: 'Only those asked for at this moment or earlier.' }),
   })
   .meta({ graph: 'Narrows a list of analyses.' });

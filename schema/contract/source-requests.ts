@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CANONICAL_COLUMNS } from '../origins/canonical-columns.ts';
 import { DELIMITERS } from '../value-lists.ts';
 import { sourceType, syncSchedule } from './source-records.ts';
-import { channelName, id, inRest } from './terms.ts';
+import { channelName, id, inRest, namedDay } from './terms.ts';
 
 const MOST_COLUMNS = 64;
 const LONGEST_NAME = 512;
@@ -61,17 +61,14 @@ export const newSource = z
       description: 'Brand that the rows are of, in your own words',
       graph: 'Brand that the rows are of; 1 to 128 characters of your own.',
     }),
-    startDate: z.iso
-      .date()
-      .optional()
-      .meta({
-        description:
-          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
-          'not for csv_upload, whose rows are sent',
-        graph:
-          'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
-          'not for CSV_UPLOAD, whose rows are sent.',
-      }),
+    startDate: namedDay.optional().meta({
+      description:
+        'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
+        'not for csv_upload, whose rows are sent',
+      graph:
+        'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
+        'not for CSV_UPLOAD, whose rows are sent.',
+    }),
     timezone: inRest(z.string().max(64), timezone).optional().meta({
       default: 'UTC',
       description: 'IANA time zone of the schedule',

@@ -1,8 +1,7 @@
-import { ProblemError } from '../../schema/problems.ts';
 import type { Database, TenantScope } from '../../platform/postgres/database.ts';
 import { RESYNC, type PubSub, type Resync } from '../../platform/postgres/pub-sub.ts';
 import { accountTopic, eventsAfter, lastPosition, revivedEvent, type RecordedEvent } from './outbox.ts';
-import { SequencedWatch } from './sequenced-watch.ts';
+import { assertPlace, SequencedWatch } from './sequenced-watch.ts';
 
 export interface FeedServices {
   readonly database: Database;
@@ -37,11 +36,7 @@ export async function watchEvents(
   scope: TenantScope,
   { after, accepts }: FeedWishes,
 ): Promise<EventFeed> {
-  if (after !== null && after < 0)
-    throw new ProblemError('validation_error', 'after: must not be negative', {
-      code: 'out_of_range',
-      param: '/after',
-    });
+  assertPlace(after);
   const { accountId, environment, workspace } = scope;
   const isWithin = ({ workspaceId }: RecordedEvent): boolean => workspace === null || workspaceId === workspace.id;
   const told = pubSub.subscribe<RecordedEvent>(accountTopic(accountId, environment));

@@ -71,6 +71,11 @@ async function openFeed(
  */
 function wantedTypes({ scopes }: Principal, types: readonly string[] | null): ReadonlySet<EventType> {
   const readable: ReadonlySet<string> = new Set(readableEventTypes(scopes));
+  if (types?.length === 0)
+    throw new ProblemError('validation_error', 'types: must name at least one; leave it out for all', {
+      code: 'too_small',
+      param: '/types',
+    });
   for (const type of types ?? []) {
     if (!isEventType(type))
       throw new ProblemError(

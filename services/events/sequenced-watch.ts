@@ -4,6 +4,15 @@ import { BriefTurns } from '../../platform/brief-turns.ts';
 import { FairTurns } from '../../platform/fair-turns.ts';
 import { RESYNC, type Resync } from '../../platform/postgres/pub-sub.ts';
 
+/**
+ * Whether a watcher may go on behind a place.
+ * @throws ProblemError `validation_error`, `out_of_range`, for a place before the beginning
+ */
+export function assertPlace(after: number | null | undefined): void {
+  if (after == null || after >= 0) return;
+  throw new ProblemError('validation_error', 'after: must not be negative', { code: 'out_of_range', param: '/after' });
+}
+
 /** Numbered items that watchers are told of as they come, and that can be read again. */
 export interface WatchedSequence<Item> {
   /** UUID of the account in whose turns it is read and told. */

@@ -61,8 +61,8 @@ export async function addWorkspaceAgent(
   assertCovers(principal, scopesOfRole(input.role), '/role');
   const acting = inside.workspace!;
   const workspace = { id: acting.id as Uuid, accountId: inside.accountId as Uuid };
-  const agentId = agentUuid(input.agentId);
-  if (agentId === undefined || !(await services.isAgent(agentId))) {
+  const agentId = input.agentId === 'me' ? (principal.agentId as Uuid | null) : agentUuid(input.agentId);
+  if (agentId == null || !(await services.isAgent(agentId))) {
     throw new ProblemError('validation_error', `agent_id: there is no agent ${shownId(input.agentId)}.`, {
       code: 'unknown_agent',
       param: '/agent_id',

@@ -3,6 +3,7 @@ import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
 import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
+import { assertPlace } from '../../../../services/events/sequenced-watch.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
 import { watchRun } from '../../runs/watch-run.ts';
@@ -67,5 +68,6 @@ async function watch(
   { id, after }: WatchArguments,
 ): Promise<AsyncIterable<SequencedProgress>> {
   const principal = assertAction(context.principal, 'attribution:read');
+  assertPlace(after);
   return watchRun(services, ATTRIBUTION_RUNS, principal, requireUuid('attr', id, 'attribution'), after ?? 0);
 }

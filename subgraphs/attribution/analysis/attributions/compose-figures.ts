@@ -53,6 +53,8 @@ export function creditOf(
     100 * baselineRevenueOf(outcome, totals),
   ]);
   const cents = largestRemainder(amounts, revenueCents);
+  // Models of association divide conversions and revenue by regressions of their own: here the share is that of credit.
+  const credited = outcome.value.reduce((sum, part) => sum + part, 0);
   const lastClickCents = ruleCents(totals, 'last', totals.channels);
   const channels = totals.channels.map((channel, index): ChannelFigures => ({
     channel,
@@ -61,7 +63,7 @@ export function creditOf(
     attributedRevenueCents: cents[index]!,
     lastclickRevenueCents: lastClickCents[index]!,
     conversions: of(outcome.conversions, channel),
-    share: of(outcome.share, channel),
+    share: credited > 0 ? of(outcome.value, channel) / credited : of(outcome.share, channel),
     confidence: confidence?.[index] ?? null,
     confidenceInterval:
       adjusted && totals.isBaseline[index] === 1

@@ -17,7 +17,7 @@ export async function servingAgent(
   named: string | null | undefined,
 ): Promise<Uuid | null> {
   const own = principal.agentId as Uuid | null;
-  if (named == null) return own;
+  if (named == null || (named === 'me' && own !== null)) return own;
   const id = agentUuid(named);
   if (id !== undefined && (own === null ? await isAgent(id) : id === own)) return id;
   const message =

@@ -4,6 +4,7 @@ import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
 import type { GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
+import { assertPlace } from '../../../../services/events/sequenced-watch.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import { SourceChangeType } from './data-source-type.ts';
@@ -53,6 +54,7 @@ async function watch(
   { id, after }: WatchArguments,
 ): Promise<AsyncIterable<SourceState>> {
   const principal = assertAction(context.principal, 'dataSource:read');
+  assertPlace(after);
   const uuid = requireUuid('ds', id, 'data source');
   const source = await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(uuid));
   // A place that no state has reached yet would hide the changes until one does.
