@@ -5,9 +5,11 @@ import {
   ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import type { ExecutionResult } from 'graphql';
+import type { DocumentNode, ExecutionResult } from 'graphql';
 import type { RequestContext } from '../schema/principal.ts';
+import { KeptTexts } from '../platform/graph/kept-texts.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import type { OperationLimits } from './operation-limits.ts';
 import { problemBehind, type PublicErrors } from './public-errors.ts';
 import { publicRequests } from './public-request.ts';
 import { withCompletionErrors } from './value-completion.ts';
@@ -42,7 +44,7 @@ export interface ApolloServerSetup {
   readonly gateway: ApolloGateway;
   /** Whether clients may read the schema, by introspection or by what errors suggest. */
   readonly introspection: boolean;
-  readonly maxTokens: number;
+  readonly limits: Pick<OperationLimits, 'maxTokens' | 'maxComments'>;
   readonly plugins: readonly ApolloServerPlugin<RequestContext>[];
   readonly errors: PublicErrors;
   readonly logger: Logger;
@@ -52,7 +54,7 @@ export interface ApolloServerSetup {
 export function apolloServer({
   gateway,
   introspection,
-  maxTokens,
+  limits: { maxTokens, maxComments },
   plugins,
   errors,
   logger,
@@ -61,7 +63,8 @@ export function apolloServer({
     gateway,
     introspection,
     hideSchemaDetailsFromClientErrors: !introspection,
-    parseOptions: { maxTokens },
+    parseOptions: { maxTokens, maxComments },
+    documentStore: new ParsedDocuments(),
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
     // A page of another site can send none of these without being asked first whether it may (CORS).
@@ -82,4 +85,24 @@ export function apolloServer({
       return { message: problem.message, extensions: { ...problem.extensions } };
     },
   });
+}
+
+/**
+ * Documents that Apollo Server has parsed and validated. Its own store goes by what a document is as JSON, which counts
+ * neither its text nor its tokens: a hundred strange ones took gigabytes.
+ */
+class ParsedDocuments {
+  readonly #kept = new KeptTexts<DocumentNode>();
+
+  async get(key: string): Promise<DocumentNode | undefined> {
+    return this.#kept.get(key);
+  }
+
+  async set(key: string, document: DocumentNode): Promise<void> {
+    this.#kept.keep(key, document, document.loc?.source.body.length ?? 0);
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#kept.forget(key);
+  }
 }

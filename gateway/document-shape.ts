@@ -24,7 +24,14 @@ export class DocumentShapes {
    */
   assertFitting(source: string): void {
     if (this.#fitting.has(source)) return;
-    const document = parse(source, { maxTokens: this.#limits.maxTokens, noLocation: true });
+    const { maxCharacters, maxTokens, maxComments } = this.#limits;
+    if (source.length > maxCharacters)
+      throw new ProblemError(
+        'invalid_request',
+        `The document has ${source.length} characters; at most ${maxCharacters} are allowed. Send values as variables.`,
+        { code: 'too_long' },
+      );
+    const document = parse(source, { maxTokens, maxComments, noLocation: true });
     const { repeats, conditions, selections } = shapeOf(document);
     const checks: readonly (readonly [code: string, what: string, value: number, limit: number])[] = [
       ['too_many_selections', 'selections', selections, this.#limits.maxSelections],

@@ -22,8 +22,12 @@ import { ProblemError } from '../schema/problems.ts';
 
 /** What one operation of a stranger may ask for. */
 export interface OperationLimits {
+  /** Characters of the document. What is long goes into variables. */
+  readonly maxCharacters: number;
   /** Lexical tokens of the document; the parser stops behind them. */
   readonly maxTokens: number;
+  /** Comments, which the parser keeps as tokens and does not count as such. */
+  readonly maxComments: number;
   /** Fields inside one another, fragments spread out. Introspection is not counted: its standard query is deeper. */
   readonly maxDepth: number;
   /** Selection sets inside one another: fields, and fragments that a field does not stand between. */
@@ -46,7 +50,9 @@ export interface OperationLimits {
 
 /** Several times what the largest document of the doors needs, and far below what hurts. */
 export const DEFAULT_LIMITS: OperationLimits = {
+  maxCharacters: 65_536,
   maxTokens: 2_000,
+  maxComments: 500,
   maxDepth: 10,
   maxNesting: 30,
   maxAliases: 15,

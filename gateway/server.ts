@@ -114,7 +114,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const server = apolloServer({
     gateway,
     introspection,
-    maxTokens: limits.maxTokens,
+    limits,
     plugins: [publicRules(admission, limits, errors), idempotentMutations(options.claims, errors), metrics.plugin()],
     errors,
     logger,

@@ -61,6 +61,7 @@ export class SocketOperations {
     this.#shapes = new DocumentShapes(options.limits);
     this.#documents = new Documents(options.apiSchema, {
       maxTokens: options.limits.maxTokens,
+      maxComments: options.limits.maxComments,
       hidesSchema: options.hidesSchema,
     });
   }
@@ -200,12 +201,8 @@ export class SocketOperations {
     if ('document' in checked) return checked.document;
     const { apiSchema } = this.#options;
     throw (
-      unfitValuesIn(
-        apiSchema,
-        parse(query, { maxTokens: this.#options.limits.maxTokens }),
-        checked.errors,
-        variables,
-      ) ?? invalidDocument(checked.errors[0]!)
+      unfitValuesIn(apiSchema, parse(query, this.#options.limits), checked.errors, variables) ??
+      invalidDocument(checked.errors[0]!)
     );
   }
 }

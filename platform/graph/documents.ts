@@ -1,7 +1,5 @@
 import { GraphQLError, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
-
-/** Sources beyond this length are parsed each time, so that a full cache stays small. */
-const LONGEST_KEPT = 20_000;
+import { KeptTexts } from './kept-texts.ts';
 
 /** A document fit to execute, or why it is not. */
 export type CheckedDocument = { readonly document: DocumentNode } | { readonly errors: readonly GraphQLError[] };
@@ -9,40 +7,30 @@ export type CheckedDocument = { readonly document: DocumentNode } | { readonly e
 /** Documents parsed and validated against one schema; the ones used last are kept by their text. */
 export class Documents {
   readonly #schema: GraphQLSchema;
-  readonly #maxTokens: number | undefined;
+  readonly #limits: { readonly maxTokens?: number; readonly maxComments?: number };
   readonly #hidesSchema: boolean;
-  readonly #capacity: number;
-  readonly #kept = new Map<string, DocumentNode>();
+  readonly #kept = new KeptTexts<DocumentNode>();
 
   /** @param options `hidesSchema`: errors do not guess which names were meant */
   constructor(
     schema: GraphQLSchema,
-    options: { readonly maxTokens?: number; readonly hidesSchema?: boolean; readonly capacity?: number } = {},
+    options: { readonly maxTokens?: number; readonly maxComments?: number; readonly hidesSchema?: boolean } = {},
   ) {
     this.#schema = schema;
-    this.#maxTokens = options.maxTokens;
-    this.#hidesSchema = options.hidesSchema ?? false;
-    this.#capacity = options.capacity ?? 500;
+    const { hidesSchema = false, ...limits } = options;
+    this.#limits = limits;
+    this.#hidesSchema = hidesSchema;
   }
 
   /** @throws GraphQLError when the text is not GraphQL, or too long */
   check(source: string): CheckedDocument {
     const kept = this.#kept.get(source);
-    if (kept !== undefined) {
-      this.#kept.delete(source);
-      this.#kept.set(source, kept);
-      return { document: kept };
-    }
-    const document = parse(source, { maxTokens: this.#maxTokens });
+    if (kept !== undefined) return { document: kept };
+    const document = parse(source, this.#limits);
     const errors = validationErrors(this.#schema, document, this.#hidesSchema);
     if (errors.length > 0) return { errors };
-    if (source.length <= LONGEST_KEPT) this.#keep(source, document);
+    this.#kept.keep(source, document, source.length);
     return { document };
-  }
-
-  #keep(source: string, document: DocumentNode): void {
-    this.#kept.set(source, document);
-    if (this.#kept.size > this.#capacity) this.#kept.delete(this.#kept.keys().next().value!);
   }
 }
 

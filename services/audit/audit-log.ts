@@ -1,6 +1,8 @@
 import type { RequestContext } from '../../schema/principal.ts';
 import type { Database } from '../../platform/postgres/database.ts';
 import { ProblemError } from '../../schema/problems.ts';
+import { CrowdedTurnsError, FairTurns } from '../../platform/fair-turns.ts';
+import { PacedTurns } from '../../platform/paced-turns.ts';
 import type { AuditArchive } from './audit-archive.ts';
 import { ChainChecker, type ChainCheck } from './audit-chain.ts';
 import { entryHash, GENESIS, parseEntry, type AuditEntry, type ChainedEntry, type ChainHead } from './audit-entry.ts';
@@ -9,6 +11,9 @@ import type { AuditHeadsFile, FindHeadKey } from './audit-heads.ts';
 import { INSTALLATION_CHAIN } from './audit-migration.ts';
 import type { AuditSealer } from './audit-sealer.ts';
 import { AuditStore, type AuditFilter, type ChainExtent } from './audit-store.ts';
+
+/** A few milliseconds' work. */
+const ENTRIES_A_PIECE = 100;
 
 /** An entry as it is served: what is hashed, and the hash. */
 export type ServedEntry = AuditEntry & { readonly hash: string };
@@ -39,6 +44,9 @@ export interface AuditLogServices {
 /** The sealed log of every tenant, as it is read and checked. Whatever waits is sealed first. */
 export class AuditLog {
   readonly #services: AuditLogServices;
+  readonly #verifications = new FairTurns({ places: 2, perTenant: 1, waitingPerTenant: 3 });
+  /** Of the thread that answers everybody. */
+  readonly #pieces = new PacedTurns();
 
   constructor(services: AuditLogServices) {
     this.#services = services;
@@ -68,9 +76,38 @@ export class AuditLog {
    * Re-hashes a range of the chain and compares it with the heads that were signed. A chain that does not hold is told
    * as a critical event, which joins the chain behind the break.
    * @param end the last entry when absent; one behind the last is the last
-   * @throws ProblemError `validation_error` when the range is empty
+   * @throws ProblemError `validation_error` when the range is empty, `rate_limit_exceeded` (`concurrency`) when several
+   * of the chain wait already
    */
   async verify(
+    context: RequestContext,
+    chain: string,
+    start: number,
+    end: number | undefined,
+  ): Promise<ChainVerification> {
+    const over = await this.#verificationOf(chain);
+    try {
+      return await this.#verified(context, chain, start, end);
+    } finally {
+      over();
+    }
+  }
+
+  /** One of a chain at a time: each reads all of it. */
+  async #verificationOf(chain: string): Promise<() => void> {
+    try {
+      return await this.#verifications.take(chain);
+    } catch (error) {
+      if (!(error instanceof CrowdedTurnsError)) throw error;
+      throw new ProblemError(
+        'rate_limit_exceeded',
+        'Several verifications of your audit log wait for one that is under way. Ask again when it is over.',
+        { code: 'concurrency', retryAfterS: 2 },
+      );
+    }
+  }
+
+  async #verified(
     context: RequestContext,
     chain: string,
     start: number,
@@ -91,7 +128,15 @@ export class AuditLog {
           `${end === undefined || end > length ? `the last entry, ${length}` : 'end_sequence'}`,
         { code: 'invalid_range', param: '/start_sequence' },
       );
-    const check = await checkRange(store, extent, chain, Math.max(start, extent.floor.sequence + 1), last, heads);
+    const check = await checkRange(
+      store,
+      extent,
+      chain,
+      Math.max(start, extent.floor.sequence + 1),
+      last,
+      heads,
+      this.#pieces,
+    );
     const result: ChainVerification = {
       ...witnessed(check, extent, lastHead, unproven),
       signedThrough: lastHead === 0 ? null : lastHead,
@@ -203,6 +248,7 @@ async function checkRange(
   start: number,
   last: number,
   heads: readonly ChainHead[],
+  pieces: PacedTurns,
 ): Promise<ChainCheck> {
   let after = start === floor.sequence + 1 ? floor : undefined;
   if (after === undefined)
@@ -214,7 +260,19 @@ async function checkRange(
     after,
     heads.filter(({ sequence }) => sequence <= last),
   );
-  for await (const entry of store.entries(start, last)) if (!checker.take(entry)) break;
+  let over = await pieces.take(chain);
+  let taken = 0;
+  try {
+    for await (const entry of store.entries(start, last)) {
+      if (!checker.take(entry)) break;
+      taken += 1;
+      if (taken % ENTRIES_A_PIECE !== 0) continue;
+      over();
+      over = await pieces.take(chain);
+    }
+  } finally {
+    over();
+  }
   return checker.finish(last);
 }
 

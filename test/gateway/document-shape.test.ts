@@ -70,3 +70,9 @@ test('what is no GraphQL, or too long, is said by the parser', () => {
   expect(() => shapes.assertFitting('{ me')).toThrow(GraphQLError);
   expect(() => shapes.assertFitting(`{ ${times(3_000, (place) => `f${place}`)} }`)).toThrow(/token/i);
 });
+
+test('what the parser keeps and does not count as tokens has bounds of its own', () => {
+  expect(codeOf(`{ __typename }${' ,'.repeat(40_000)}`)).toBe('too_long');
+  expect(() => shapes.assertFitting(`${'#\n'.repeat(501)}{ __typename }`)).toThrow('more than 500 comments');
+  expect(codeOf(`${'# A line of a comment.\n'.repeat(500)}{ __typename }`)).toBeUndefined();
+});

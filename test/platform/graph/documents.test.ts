@@ -11,12 +11,13 @@ function documentOf(documents: Documents, source: string): object {
 
 describe('documents', () => {
   test('are parsed and validated once, as long as they are in use', () => {
-    const documents = new Documents(schema, { capacity: 2 });
+    const documents = new Documents(schema);
     const first = documentOf(documents, '{ a }');
     const second = documentOf(documents, '{ b }');
-    expect(documentOf(documents, '{ a }')).toBe(first);
-    documentOf(documents, '{ a b }');
-    expect(documentOf(documents, '{ a }')).toBe(first);
+    for (let other = 0; other < 30; other += 1) {
+      expect(documentOf(documents, '{ a }')).toBe(first);
+      documentOf(documents, `{ a b }${' '.repeat(19_000)}#${other}`);
+    }
     expect(documentOf(documents, '{ b }')).not.toBe(second);
   });
 
@@ -38,6 +39,7 @@ describe('documents', () => {
   test.each([
     ['{ a', {}],
     ['{ a b a b }', { maxTokens: 4 }],
+    ['#\n#\n#\n{ a }', { maxComments: 2 }],
   ])('%s with %j does not parse', (source, options) => {
     expect(() => new Documents(schema, options).check(source)).toThrow(/Syntax Error/);
   });

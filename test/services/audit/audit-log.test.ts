@@ -46,6 +46,17 @@ describe('verification', () => {
     });
   });
 
+  test('runs once at a time for a chain; a few more wait, and others are refused', async () => {
+    const chain = await signed();
+    const asked = await Promise.allSettled(Array.from({ length: 10 }, () => house.verify(chain)));
+    const verified = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(verified.map(({ intact }) => intact)).toEqual([true, true, true, true]);
+    const refused = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    for (const reason of refused)
+      expect(reason).toMatchObject({ type: 'rate_limit_exceeded', problem: { code: 'concurrency', retryAfterS: 2 } });
+    expect(await house.verify(chain)).toMatchObject({ intact: true });
+  });
+
   test('finds any changed byte of any row', async () => {
     await fc.assert(
       fc.asyncProperty(
