@@ -169,6 +169,8 @@ describe('operations of strangers beyond the limits', () => {
     Array.from({ length: count }, (_, index) => field(index)).join(' ');
   const bombs: readonly (readonly [string, string, string, Record<string, unknown>])[] = [
     ['too long', 'syntax', `{ book(id: "b1") { ${'title '.repeat(3000)} } }`, {}],
+    ['made of blanks', 'too_long', `{ caller${' ,'.repeat(40_000)} }`, {}],
+    ['made of comments', 'syntax', `${'#\n'.repeat(600)}{ caller }`, {}],
     ['too wide at the root', 'too_many_root_fields', `{ ${bookFields(11, (index) => `f${index}: caller`)} }`, {}],
     [
       'full of aliases',

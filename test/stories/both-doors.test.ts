@@ -51,6 +51,65 @@ describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
     expect(hreiOf(await graph('{ nothing }'))).toEqual(noRisk);
   });
 
+  test('values in a document are refused as REST refuses them', async () => {
+    const refusals: readonly (readonly [path: string, method: string, body: object, mutation: string])[] = [
+      [
+        '/webhooks',
+        'POST',
+        { url: 'x', events: ['*'] },
+        'createWebhook(input: { url: "x", events: ["*"] }) { secret }',
+      ],
+      ['/agents/me', 'PATCH', { callback_url: 'x' }, 'updateAgent(input: { callbackUrl: "x" }) { agent { id } }'],
+      [
+        `/data-sources/${source}/channel-rules`,
+        'PUT',
+        { rules: [{ match: { a: 1 }, channel: 'y' }] },
+        `setChannelRules(input: { dataSourceId: "${source}", rules: [{ match: { a: 1 }, channel: "y" }] }) ` +
+          '{ trust { hreiScore } }',
+      ],
+    ];
+    for (const [path, method, body, mutation] of refusals) {
+      const json = { 'content-type': 'application/json' };
+      const answer = await caller.send(method, path, JSON.stringify(body), json);
+      const { type, code, param, errors } = answer.body['error'] as unknown as Record<string, unknown>;
+      const told = (await (await graph(`mutation { ${mutation} }`)).json()) as {
+        readonly errors: readonly { readonly extensions: Readonly<Record<string, unknown>> }[];
+      };
+      const { extensions } = told.errors[0]!;
+      const places = (of: unknown) =>
+        (of as readonly { readonly param: string }[]).map((each) => each.param).toSorted();
+      expect([extensions['type'], extensions['http_status'], extensions['reason'], extensions['param']]).toEqual([
+        type,
+        answer.status,
+        code,
+        param,
+      ]);
+      expect(places(extensions['errors'])).toEqual(places(errors));
+    }
+    const { body } = await caller.post('/webhooks', { url: 'https://a.example/', events: 'attribution.completed' });
+    expect(body['error']!['errors']).toMatchObject([{ param: '/events', code: 'invalid_type' }]);
+  });
+
+  test('whoever calls may be named me, in bodies too', async () => {
+    const profile = await caller.get('/agents/me');
+    const run = await caller.post('/attribution', {
+      data_source_id: source,
+      date_range: DATE_RANGE,
+      model: 'markov',
+      agent_id: 'me',
+    });
+    expect([run.status, run.body['agent_id']]).toEqual([200, profile.body['agent_id']]);
+  });
+
+  test('the share of a channel is that of the credit, whatever the model divides by', async () => {
+    for (const model of ['dominance', 'rwa', 'markov']) {
+      const { body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, model });
+      const impact = body['channel_impact'] as unknown as readonly { attributed_revenue: number; share: number }[];
+      const credited = impact.reduce((sum, channel) => sum + channel.attributed_revenue, 0);
+      for (const channel of impact) expect(channel.share).toBeCloseTo(channel.attributed_revenue / credited, 3);
+    }
+  });
+
   test('a mutation that is answered again has the headers of its first answer', async () => {
     const id = String(analysis.body['id']);
     const gone = `mutation { cancelAttribution(input: { id: "${id}" }) { attribution { id } } }`;
