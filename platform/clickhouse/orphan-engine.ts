@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 const FILE = 'engine.pid';
 /** It ends by itself within 6 s, unless it hangs; a killed one that writes a lot to a slow disk goes a little later. */
 const GRACE_MS = 8_000;
+/** In the flags of a process, proc_pid_stat(5): it is on its way out. */
+const PF_EXITING = 0x4;
 
 /** Leaves a note of the engine's process id in its folder, for whoever starts after a kill. */
 export async function recordEngine(folder: string, pid: number): Promise<void> {
@@ -32,7 +34,20 @@ export async function stopOrphanEngine(folder: string): Promise<boolean> {
 
 /** Process ids are reused: the command line tells whether this one is still the engine of this folder. */
 async function isEngineOf(folder: string, pid: number): Promise<boolean> {
-  return (await commandOf(pid)).includes(folder);
+  return (await commandOf(pid)).includes(folder) || isEnding(pid);
+}
+
+/**
+ * Linux empties the command line of a process that ends before it closes its files, and keeps those until the last of
+ * its threads is gone: so long the store stays locked.
+ */
+async function isEnding(pid: number): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(noFile);
+  const [state, , , , , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if ((Number(flags) & PF_EXITING) === 0) return false;
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  return state !== 'Z' || threads.length > 1;
 }
 
 async function commandOf(pid: number): Promise<string> {
