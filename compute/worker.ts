@@ -21,7 +21,7 @@ export interface WorkOrder<Name extends TaskName = TaskName> {
 /** Progress messages of one task are at least this far apart. */
 const PROGRESS_STEP = 0.01;
 
-/** Thread entry. Loaded by Node itself with type stripping, so everything it imports is erasable TypeScript. */
+/** Thread entry. In a checkout its types are stripped and no more is done, so all that it imports is erasable. */
 export function execute<Name extends TaskName>({
   name,
   input,

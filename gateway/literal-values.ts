@@ -10,19 +10,8 @@ import {
 } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import { withoutValue } from '../platform/graph/bad-values.ts';
+import { VALUE_KINDS } from '../platform/graph/crossing-errors.ts';
 import { refusalOf, type GivenValue } from './operation-variables.ts';
-
-const VALUES: ReadonlySet<string> = new Set([
-  Kind.INT,
-  Kind.FLOAT,
-  Kind.STRING,
-  Kind.BOOLEAN,
-  Kind.NULL,
-  Kind.ENUM,
-  Kind.LIST,
-  Kind.OBJECT,
-  Kind.OBJECT_FIELD,
-]);
 
 /**
  * The problem of a document in which nothing is wrong but values: it is well formed, and refused as if they were given
@@ -35,13 +24,17 @@ export function unfitValuesIn(
   errors: readonly GraphQLError[],
   variables: Readonly<Record<string, unknown>>,
 ): ProblemError | undefined {
-  const areValues = errors.every(({ nodes }) => nodes?.length === 1 && VALUES.has(nodes[0]!.kind));
+  const areValues = errors.every(({ nodes }) => nodes?.length === 1 && isValue(nodes[0]!.kind));
   if (!areValues) return undefined;
   return (
     refusalOf(literalsIn(schema, document, variables)) ??
     // A text in place of an enum's name, which is the same value once it is read.
     new ProblemError('validation_error', withoutValue(errors[0]!.message), { code: 'invalid_value' })
   );
+}
+
+function isValue(kind: string): boolean {
+  return VALUE_KINDS.has(kind) || kind === Kind.OBJECT_FIELD;
 }
 
 function literalsIn(

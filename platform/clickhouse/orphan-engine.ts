@@ -46,8 +46,14 @@ async function isEnding(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(noFile);
   const [state, , , , , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if ((Number(flags) & PF_EXITING) === 0) return false;
-  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
-  return state !== 'Z' || threads.length > 1;
+  return state !== 'Z' || (await threadsOf(pid)) > 1;
+}
+
+async function threadsOf(pid: number): Promise<number> {
+  return readdir(`/proc/${pid}/task`).then(
+    (threads) => threads.length,
+    (error: NodeJS.ErrnoException) => noFile(error).length,
+  );
 }
 
 async function commandOf(pid: number): Promise<string> {

@@ -52,7 +52,8 @@ function isBadValue(error: GraphQLError): boolean {
   return error.path === undefined ? kind === Kind.VARIABLE_DEFINITION : VALUE_KINDS.has(kind);
 }
 
-const VALUE_KINDS: ReadonlySet<string> = new Set([
+/** What stands in a document where a value is given. */
+export const VALUE_KINDS: ReadonlySet<string> = new Set([
   Kind.VARIABLE,
   Kind.INT,
   Kind.FLOAT,
