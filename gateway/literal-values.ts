@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import { withoutValue } from '../platform/graph/bad-values.ts';
-import { VALUE_KINDS } from '../platform/graph/crossing-errors.ts';
+import { LITERAL_KINDS } from '../platform/graph/crossing-errors.ts';
 import { refusalOf, type GivenValue } from './operation-variables.ts';
 
 /**
@@ -24,8 +24,8 @@ export function unfitValuesIn(
   errors: readonly GraphQLError[],
   variables: Readonly<Record<string, unknown>>,
 ): ProblemError | undefined {
-  const areValues = errors.every(({ nodes }) => nodes?.length === 1 && isValue(nodes[0]!.kind));
-  if (!areValues) return undefined;
+  const areLiterals = errors.every(({ nodes }) => nodes?.length === 1 && isLiteral(nodes[0]!.kind));
+  if (!areLiterals) return undefined;
   return (
     refusalOf(literalsIn(schema, document, variables)) ??
     // A text in place of an enum's name, which is the same value once it is read.
@@ -33,8 +33,8 @@ export function unfitValuesIn(
   );
 }
 
-function isValue(kind: string): boolean {
-  return VALUE_KINDS.has(kind) || kind === Kind.OBJECT_FIELD;
+function isLiteral(kind: string): boolean {
+  return LITERAL_KINDS.has(kind) || kind === Kind.OBJECT_FIELD;
 }
 
 function literalsIn(

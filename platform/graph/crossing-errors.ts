@@ -49,12 +49,13 @@ function isBadValue(error: GraphQLError): boolean {
   if (error.extensions['code'] === 'GRAPHQL_VALIDATION_FAILED') return false;
   const kind = error.nodes?.length === 1 ? error.nodes[0]!.kind : undefined;
   if (kind === undefined) return false;
-  return error.path === undefined ? kind === Kind.VARIABLE_DEFINITION : VALUE_KINDS.has(kind);
+  return error.path === undefined
+    ? kind === Kind.VARIABLE_DEFINITION
+    : kind === Kind.VARIABLE || LITERAL_KINDS.has(kind);
 }
 
-/** What stands in a document where a value is given. */
-export const VALUE_KINDS: ReadonlySet<string> = new Set([
-  Kind.VARIABLE,
+/** Values that are written in a document. */
+export const LITERAL_KINDS: ReadonlySet<string> = new Set([
   Kind.INT,
   Kind.FLOAT,
   Kind.STRING,
