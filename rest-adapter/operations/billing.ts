@@ -24,7 +24,15 @@ export const billingOperations = operationsOf(plans, {
       const asked = query as unknown as PageRequest;
       const all = plans as readonly Json[];
       const from = (asked.page - 1) * asked.per_page;
-      return { plans: all.slice(from, from + asked.per_page), meta: presentMeta(asked, all.length), trust };
+      const shown = all.slice(from, from + asked.per_page);
+      // Of the records in the answer: all of them, as the price list is verified as a whole.
+      const verification = { ...objectAt(trust as Json, 'verification') };
+      for (const count of ['claims_total', 'claims_verified']) verification[count] = shown.length;
+      return {
+        plans: shown,
+        meta: presentMeta(asked, all.length),
+        trust: { ...(trust as Json), verification },
+      };
     },
     example: {
       response: {

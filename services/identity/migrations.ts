@@ -3,7 +3,7 @@ import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
 import { admissionMigration, admissionUnderLoadMigration } from './admission/admission-migration.ts';
 import { admissionOfManyMigration, noncesOfManyMigration } from './admission/admission-of-many-migration.ts';
-import { bondsAtTheDoorMigration, derivedKeysMigration } from './keys/derived-keys-migration.ts';
+import { bondsAtTheDoorMigration, derivedKeysMigration, uncountedUseMigration } from './keys/derived-keys-migration.ts';
 import { keyManagementMigration } from './keys/key-management-migration.ts';
 import { workspaceEnvironmentMigration, workspaceMigration } from './workspaces/workspace-migration.ts';
 
@@ -136,5 +136,6 @@ export const authOwner: MigrationOwner = {
     livingGrantsMigration,
     derivedKeysMigration,
     bondsAtTheDoorMigration,
+    uncountedUseMigration,
   ],
 };

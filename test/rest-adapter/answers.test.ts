@@ -126,6 +126,7 @@ describe('what is answered', () => {
     expect(await response.json()).toMatchObject({
       plans: [{ plan_id: 'enterprise', interval: null }],
       meta: { total: 2, total_pages: 2 },
+      trust: { verification: { claims_total: 1, claims_verified: 1 } },
     });
   });
 

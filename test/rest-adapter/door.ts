@@ -58,6 +58,9 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
         credential: { id: authorization!, keyId: authorization!, accountId: principal.accountId },
       };
     },
+    async authenticate(arrival) {
+      return (await this.admit(arrival)).principal;
+    },
     async enterWorkspace(_principal, workspaceId) {
       throw new ProblemError('resource_not_found', `There is no workspace ${workspaceId}.`);
     },

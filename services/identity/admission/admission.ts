@@ -52,6 +52,12 @@ export interface Admission {
    */
   admit(arrival: Arrival): Promise<Admitted>;
   /**
+   * Whose key or token is shown, where the call is counted by other means: a key that buys a token at `/oauth/token` is
+   * counted with its client there, and spends nothing of its agent's windows.
+   * @throws ProblemError as `admit`; never RateLimitError
+   */
+  authenticate(arrival: Arrival): Promise<Principal>;
+  /**
    * An admitted caller as it acts in a workspace, which costs another question.
    * @param workspaceId public id, from the header `SVC-Workspace` or what stands for it
    * @throws ProblemError `resource_not_found` for an unknown workspace and for one that the caller does not belong to

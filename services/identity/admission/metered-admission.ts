@@ -29,6 +29,7 @@ export class AdmissionMetrics {
       refuseWhenOverloaded: (authorization) => this.#refusing(() => admission.refuseWhenOverloaded(authorization)),
       arrive: (authorization) => admission.arrive(authorization),
       admit: (arrival) => this.#counted(admission.admit(arrival)),
+      authenticate: (arrival) => this.#counted(admission.authenticate(arrival)),
       enterWorkspace: (principal, workspaceId) => this.#counted(admission.enterWorkspace(principal, workspaceId)),
       countStranger: (rateClass, subject, arrival) =>
         this.#counted(admission.countStranger(rateClass, subject, arrival)),

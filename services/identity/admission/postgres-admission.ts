@@ -136,15 +136,7 @@ export class PostgresAdmission implements Admission {
       clientAddress,
       onSandboxHost,
     });
-    const row = await answer;
-    if (row === undefined) {
-      await this.#refusals.authFailed(arrival, 'unknown_credential', null);
-      throw new ProblemError(
-        'invalid_api_key',
-        'The key or token is unknown. Check that it was sent whole, or use another one.',
-        PARAM,
-      );
-    }
+    const row = await this.#known(await answer, arrival);
     if (place >= row.calls) await this.#refuse(row, arrival, place === row.calls);
     // Those who came behind him are counted, too, as if one had been let in after the other.
     const windows = windowsOf(row, limitsOf(row), row.calls - 1 - place);
@@ -154,6 +146,25 @@ export class PostgresAdmission implements Admission {
       windows,
       credential: { id: row.id, keyId: row.key_id, accountId: row.account_id },
     };
+  }
+
+  async authenticate(arrival: Arrival): Promise<Principal> {
+    const secret = shownSecret(arrival.authorization);
+    const { origin, onSandboxHost } = arrival;
+    const showing = { secret, clientAddress: origin.clientAddress, onSandboxHost };
+    const row = await this.#known(await this.#find(showing, 0), arrival);
+    if (row.verdict !== 'admitted') await this.#refuse(row, arrival, true);
+    return principalOf(row);
+  }
+
+  async #known(row: CredentialRow | undefined, arrival: Arrival): Promise<CredentialRow> {
+    if (row !== undefined) return row;
+    await this.#refusals.authFailed(arrival, 'unknown_credential', null);
+    throw new ProblemError(
+      'invalid_api_key',
+      'The key or token is unknown. Check that it was sent whole, or use another one.',
+      PARAM,
+    );
   }
 
   /** The credential behind a secret, with so many calls counted; undefined where nobody was given it. */

@@ -216,3 +216,18 @@ export const bondsAtTheDoorMigration: Migration = {
        end $$`,
   ],
 };
+
+/** A key that is shown without a call being counted is in use as well. */
+export const uncountedUseMigration: Migration = {
+  name: '038-uncounted-use',
+  up: [
+    `do $$
+     declare
+       was constant text := pg_get_functiondef('auth.admit(bytea, inet, boolean, jsonb, integer)'::regprocedure);
+       is_now constant text := replace(was, 'if calls > 0 and', 'if (calls > 0 or in_calls = 0) and');
+     begin
+       if is_now = was then raise exception 'auth.admit does not read as it should'; end if;
+       execute is_now;
+     end $$`,
+  ],
+};

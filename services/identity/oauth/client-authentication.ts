@@ -51,13 +51,12 @@ export class ClientAuthentication {
   async #principalOf(clientSecret: string, context: RequestContext): Promise<Principal | null> {
     try {
       // Whichever host was asked: admission judges the token again where it is used.
-      const { principal } = await this.#admission.admit({
+      return await this.#admission.authenticate({
         requestId: context.requestId,
         origin: context.origin ?? NOWHERE,
         authorization: `Bearer ${clientSecret}`,
         onSandboxHost: false,
       });
-      return principal;
     } catch (error) {
       if (error instanceof ProblemError && (error.type === 'invalid_api_key' || error.type === 'expired_api_key'))
         return null;
