@@ -7,6 +7,9 @@ import {
 } from '../../platform/postgres/tenant-tables.ts';
 import { FIRST_MIGRATIONS } from './first-migrations.ts';
 
+/** SQLSTATE of a further data source than an account may have. */
+export const TOO_MANY_SOURCES = 'LG002';
+
 /**
  * What closes a table with `account_id`, `environment` and `data_source_id`: its rows are where their source is, and go
  * at once when somebody deletes it. Released migrations say it: what it makes of a table must not change.
@@ -158,6 +161,21 @@ export const attributionOwner: MigrationOwner = {
         `alter table attribution.data_sources add column start_date date`,
         `comment on column attribution.data_sources.start_date is 'first day that the first sync asks for, UTC; null ` +
           `for all that there is'`,
+      ],
+    },
+    {
+      name: '037-few-sources',
+      up: [
+        // As a statement of the transaction that inserts one, so that the check costs no journey of its own.
+        `create function attribution.assert_few_sources(in_account uuid, in_most integer, in_kept_days integer)
+           returns void language plpgsql stable
+           as $$ begin
+             if (select count(*) from attribution.data_sources
+                 where account_id = in_account
+                   and (deleted_at is null or deleted_at > now() - in_kept_days * interval '1 day')) >= in_most then
+               raise exception 'as many data sources as may be' using errcode = '${TOO_MANY_SOURCES}';
+             end if;
+           end $$`,
       ],
     },
   ],

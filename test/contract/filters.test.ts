@@ -61,7 +61,7 @@ const DOORS: Readonly<Record<string, Door>> = {
 /** The variables, and those of their filter, that are the id. */
 function narrowedTo(id: string, variables: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(variables).flatMap(([name, value]) => {
+    Object.entries(variables).flatMap(([name, value]): [string, unknown][] => {
       if (typeof value === 'object' && value !== null && !Array.isArray(value))
         return [[name, narrowedTo(id, value as Record<string, unknown>)]];
       return value === id ? [[name, value]] : [];

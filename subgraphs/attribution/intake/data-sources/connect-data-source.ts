@@ -7,6 +7,7 @@ import { parseGraphInput, parseInput } from '../../../../platform/graph/parse-in
 import type { Settle, Settlement } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type Question } from '../../../../platform/postgres/database.ts';
+import { TOO_MANY_SOURCES } from '../../migrations.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import type { SourceCredentials } from '../connectors/source-credentials.ts';
@@ -57,9 +58,12 @@ export async function connectDataSource(
   const agentId = await servingAgent(isAgent, principal, input.agentId);
   const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
-  await assertFewSources(database, principal, mostSources);
-  // After all that costs less.
-  if ('fetch' in connector) await connectors.check(connector, credentials);
+  const isRoom = fewSources(principal, mostSources);
+  if ('fetch' in connector) {
+    // The vendor is asked after all that costs less.
+    await database.askAs(principal, isRoom).catch(refuseFurther(mostSources));
+    await connectors.check(connector, credentials);
+  }
 
   const now = clock();
   const source = Object.assign(new DataSource(), {
@@ -81,11 +85,14 @@ export async function connectDataSource(
     rowsAccepted: 0,
     rowsRejected: 0,
   });
-  await database.performAs(principal, [
-    insertion(source),
-    ...('fetch' in connector ? [sourceCredentials.insertion(source, credentials)] : []),
-    ...settlement({ dataSourceId: source.id, report: null }),
-  ]);
+  await database
+    .performAs(principal, [
+      isRoom,
+      insertion(source),
+      ...('fetch' in connector ? [sourceCredentials.insertion(source, credentials)] : []),
+      ...settlement({ dataSourceId: source.id, report: null }),
+    ])
+    .catch(refuseFurther(mostSources));
   return source;
 }
 
@@ -112,21 +119,26 @@ function assertStart(day: string, connector: Connector, now: Date): void {
   });
 }
 
-/** @throws ProblemError `validation_error` / `too_many_data_sources` */
-async function assertFewSources(database: Database, principal: Principal, most: number): Promise<void> {
-  const [row] = await database.askAs<{ n: number }>(principal, {
-    name: 'data-sources.count',
-    text: `select count(*)::int as n from attribution.data_sources
-           where account_id = $1 and (deleted_at is null or deleted_at > now() - interval '${PURGE_AFTER_DAYS} days')`,
-    values: [principal.accountId],
-  });
-  if (row!.n < most) return;
-  throw new ProblemError(
-    'validation_error',
-    `There are ${most} data sources already, which is the maximum; one that was deleted counts for ` +
-      `${PURGE_AFTER_DAYS} days more. Send further rows to one that exists.`,
-    { code: 'too_many_data_sources' },
-  );
+/** Fails with {@link TOO_MANY_SOURCES} where there are as many as may be. */
+function fewSources({ accountId }: Principal, most: number): Question {
+  return {
+    name: 'data-sources.assert_few',
+    text: 'select attribution.assert_few_sources($1, $2, $3)',
+    values: [accountId, most, PURGE_AFTER_DAYS],
+  };
+}
+
+/** @throws ProblemError `validation_error` / `too_many_data_sources` for the failure of {@link fewSources} */
+function refuseFurther(most: number): (error: unknown) => never {
+  return (error) => {
+    if ((error as { readonly code?: unknown } | null)?.code !== TOO_MANY_SOURCES) throw error;
+    throw new ProblemError(
+      'validation_error',
+      `There are ${most} data sources already, which is the maximum; one that was deleted counts for ` +
+        `${PURGE_AFTER_DAYS} days more. Send further rows to one that exists.`,
+      { code: 'too_many_data_sources' },
+    );
+  };
 }
 
 /**

@@ -44,17 +44,6 @@ const refused = async (answer: Promise<unknown>): Promise<string> => {
 };
 
 describe('client_credentials', () => {
-  test('spends nothing of the agent’s own windows, and counts as a use of the key', async () => {
-    await withSecret();
-    await withSecret();
-    const { rows } = await authority.owner.query(
-      `select (select count(*)::int from auth.rate_windows where subject like $1 || ':%') as windows,
-              (select count(*)::int from auth.api_keys where account_id = $1::uuid and last_used_at is not null) as used`,
-      [client.accountId],
-    );
-    expect(rows).toEqual([{ windows: 0, used: 1 }]);
-  });
-
   test('gives all scopes of the key for an hour, and says so in the audit log', async () => {
     const tokens = await withSecret();
     expect(tokens).toMatchObject({ expiresInS: 3600, scopes: SCOPES });
