@@ -27,7 +27,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     .join('\n');
 }
 
-const INTRODUCTION = `Real data never shows what a channel caused, so no model can be checked on it. Simulated
+const INTRODUCTION = `**These worlds are of the generator that the causal model was tuned on.** In [shops by other
+authors](judged.md) it is much less accurate: read that first.
+
+Real data never shows what a channel caused, so no model can be checked on it. Simulated
 shoppers can: a world is a population whose effects are written down, and its truth is found by simulating the same
 people again, with the same random numbers, with a channel switched off. This report runs every model on such worlds
 through the code that serves \`POST /v1/attribution\`, and says how far off it is.
@@ -70,7 +73,10 @@ const SIZE = `Each of these worlds has ${CUSTOMERS} customers, as many as in the
 ([decision 28](../decisions/028-worlds-of-the-bars-size.md)).
 Until that decision this report had 42 worlds of 40,000 to 150,000, and an error of the total of 10.6 %;
 on the first 84 of these worlds it was 10.1 % ([decision 31](../decisions/031-what-error-could-make.md)).
-The smaller sizes now have [a section of their own](#how-many-customers-does-it-need).`;
+The smaller sizes now have [a section of their own](#how-many-customers-does-it-need).
+
+Intervals allow for what nobody knows of a shop ([decision 38](../decisions/038-what-nobody-knows-of-a-shop.md)). In
+these worlds the model knows it, so that the intervals cover more than they say and see less.`;
 
 /**
  * The whole page, in Markdown: `records` are the worlds that the bars are measured on, `smaller` some of them with

@@ -42,18 +42,25 @@ export function findings(report: AttributionReport): readonly string[] {
         `model credits ${format.money(praised.attributed_revenue)}.${anyway}`,
     );
   }
-  if (losing.length > 0)
+  // A credit below the cost says little where the interval reaches beyond the cost.
+  const surely = losing.filter((channel) => (channel.confidence_interval?.upper ?? 0) < channel.spend);
+  const perhaps = losing.filter((channel) => !surely.includes(channel));
+  if (surely.length > 0)
     said.push(
-      `Below break-even: ${names(losing)}. ${losing.length === 1 ? 'It earns' : 'They earn'} back less revenue than ` +
-        `${losing.length === 1 ? 'it costs' : 'they cost'}.`,
+      `Below break-even: ${names(surely)}. ${surely.length === 1 ? 'It earns' : 'They earn'} back less revenue than ` +
+        `${surely.length === 1 ? 'it costs' : 'they cost'}.`,
+    );
+  if (perhaps.length > 0)
+    said.push(
+      `Perhaps below break-even: ${names(perhaps)}. ${perhaps.length === 1 ? 'It is' : 'They are'} credited with ` +
+        `less than the spend, but the ${perhaps.length === 1 ? 'interval reaches' : 'intervals reach'} beyond it.`,
     );
   if (uncertain.length > 0) {
     const all = uncertain.length === paid.length && paid.length > 1;
     const whose = all ? 'all channels' : names(uncertain);
     const reach = uncertain.length > 1 ? `The intervals of ${whose} reach` : `The interval of ${whose} reaches`;
     said.push(
-      `${reach} zero: on this data, an effect of nothing cannot be ruled out there. ` +
-        'A holdout test or more data would tell.',
+      `${reach} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test would tell.`,
     );
   }
   for (const {

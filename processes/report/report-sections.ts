@@ -257,9 +257,10 @@ export function readingGuide(report: AttributionReport): Markup {
     <h3>Interval</h3>
     <p>
       The ${format.percent(report.confidence_level)} interval of a channel says how far off its figure may be: by
-      chance, and under prav and causal because the placebo comparison can only be carried so far. Under the other
-      models it says nothing of whether the model is right. A wide interval is an honest answer: move budget in small
-      steps, and test.
+      chance, and under prav and causal because the placebo comparison can only be carried so far. Under causal it also
+      allows for what nobody knows of a shop, which moves any channel by about a tenth of the revenue; it may reach
+      below 0, since a channel can do harm. Under the other models it says nothing of whether the model is right. A wide
+      interval is an honest answer: move budget in small steps, and test. An experiment narrows it.
     </p>
     <h3>Delta_R</h3>
     <p>

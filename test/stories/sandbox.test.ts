@@ -95,7 +95,9 @@ describe('the sandbox', () => {
         );
         expect(channels.get('direct')).toMatchObject({ is_baseline: true, attributed_revenue: 0 });
         const email = channels.get('email')!;
-        expect(Number(email['confidence_interval']!['lower'])).toBeGreaterThan(0);
+        const { lower, upper } = email['confidence_interval'] as unknown as Record<'lower' | 'upper', number>;
+        expect(lower).toBeLessThan(Number(email['attributed_revenue']));
+        expect(upper).toBeGreaterThan(Number(email['attributed_revenue']));
         expect(Number(email['roas'])).toBeGreaterThan(5);
         const bought = [...channels.values()].find(({ channel }) =>
           ['google_ads', 'meta_ads', 'paid_search'].includes(String(channel)),

@@ -188,7 +188,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     input.experiments,
     setting,
   );
-  const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(Math.max(0, end), value[c]!)));
+  const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(end, value[c]!)));
   const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, value[c]!)));
   // On prior weights T is only known to lie between 0 and the published figure: widths are measured against the middle
   // of that.

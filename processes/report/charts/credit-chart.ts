@@ -24,6 +24,8 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
   );
   const longestWhisker = Math.max(0, ...channels.map((channel) => channel.confidence_interval?.upper ?? 0));
   const end = axisEnd(Math.max(longestBar, Math.min(longestWhisker, LONGEST_WHISKER * longestBar)));
+  const lowest = Math.min(0, ...channels.map((channel) => channel.confidence_interval?.lower ?? 0));
+  const start = lowest === 0 ? 0 : -axisEnd(Math.min(-lowest, LONGEST_WHISKER * longestBar));
   const option = {
     grid: { left: 8, right: 76, top: 40, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
     legend: {
@@ -37,7 +39,7 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
     },
     xAxis: {
       type: 'value',
-      min: 0,
+      min: start,
       max: end,
       axisLabel: { ...FAINT_TEXT, formatter: (value: number) => format.shortMoney(value), hideOverlap: true },
       splitLine: { lineStyle: { color: INK.line, width: 1 } },
@@ -49,7 +51,8 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
       inverse: true,
       data: channels.map((channel) => channel.channel),
       axisLabel: { ...TEXT, width: 170, overflow: 'truncate', interval: 0 },
-      axisLine: { lineStyle: { color: INK.faint } },
+      // Names stand beside the plot, wherever 0 is.
+      axisLine: { show: false, onZero: false },
       axisTick: { show: false },
     },
     series: [
@@ -60,6 +63,12 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
         barGap: '18%',
         itemStyle: { color: INK.causal, borderRadius: [0, 3, 3, 0] },
         data: channels.map((channel) => channel.attributed_revenue),
+        markLine: {
+          symbol: 'none',
+          label: { show: false },
+          lineStyle: { type: 'solid', color: INK.faint, width: 1 },
+          data: [{ xAxis: 0 }],
+        },
       },
       {
         name: 'last click',
@@ -75,9 +84,9 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
         encode: { x: [1, 2], y: 0 },
         data: channels.flatMap((channel, row) => {
           const interval = channel.confidence_interval;
-          return interval === null
-            ? []
-            : [[row, interval.lower, Math.min(interval.upper, end), Number(interval.upper > end)]];
+          if (interval === null) return [];
+          const { lower, upper } = interval;
+          return [[row, Math.max(lower, start), Math.min(upper, end), Number(lower < start), Number(upper > end)]];
         }),
       },
     ],
@@ -109,12 +118,17 @@ const drawWhisker: CustomSeriesRenderItem = (_, api) => {
     shape: { x1, y1, x2, y2 },
     style,
   });
-  const goesOn = api.value(3) === 1;
-  const highEnd = goesOn
-    ? [stroke(highX - 6, centre - 4, highX, centre), stroke(highX - 6, centre + 4, highX, centre)]
-    : [stroke(highX, centre - 4, highX, centre + 4)];
+  /** An end cap, or an arrow that points out of the plot. */
+  const end = (x: number, goesOn: boolean, inwards: number) =>
+    goesOn
+      ? [stroke(x + inwards, centre - 4, x, centre), stroke(x + inwards, centre + 4, x, centre)]
+      : [stroke(x, centre - 4, x, centre + 4)];
   return {
     type: 'group',
-    children: [stroke(lowX, centre, highX, centre), stroke(lowX, centre - 4, lowX, centre + 4), ...highEnd],
+    children: [
+      stroke(lowX, centre, highX, centre),
+      ...end(lowX, api.value(3) === 1, 6),
+      ...end(highX, api.value(4) === 1, -6),
+    ],
   };
 };

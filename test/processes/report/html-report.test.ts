@@ -59,7 +59,7 @@ describe('the HTML report', () => {
       'Confidence 0.57',
       'Last click hides retargeting the most: it shows $112 of $1,441.',
       'Last click praises brand_search too much: it shows $3,806, this model credits $929.',
-      'Below break-even: affiliate.',
+      'Perhaps below break-even: affiliate. It is credited with less than the spend, but the interval reaches',
       'PRAV: the intervals of all channels reach zero',
       'Shapley 33.8 %',
       'PRAV 66.2 %',
@@ -88,6 +88,17 @@ describe('the HTML report', () => {
   test('bars are as long as the figures: twice the revenue, twice the bar', () => {
     const halved = withChannel('retargeting', { attributed_revenue: 720.28 });
     expect(barOf(CAUSAL, 'retargeting') / barOf(halved, 'retargeting')).toBeCloseTo(2, 1);
+  });
+
+  test('below break-even is said without a perhaps where the whole interval is below the spend', () => {
+    const narrow = withChannel('affiliate', { confidence_interval: { lower: -20, upper: 200, level: 0.95 } });
+    expect(visibleText(htmlReport(narrow, 'x'))).toContain('Below break-even: affiliate. It earns back less');
+  });
+
+  test('the plot reaches to where intervals do, below 0, too', () => {
+    const harmful = withChannel('email', { confidence_interval: { lower: -900, upper: 1_800, level: 0.95 } });
+    expect(figures(htmlReport(harmful, 'x'))[0]).toContain('>-$1K<');
+    expect(figures(page)[0]).not.toContain('>-$');
   });
 
   const weeks = ['2025-01-06', '2025-01-13'].map((period_start, index) => ({
