@@ -32,7 +32,7 @@ export function drawCalendar(spec: ShopSpec): Calendar {
     if (t % 7 === 0) shock = 0.7 * shock + spec.demandNoise * normal(key, Math.floor(t / 7));
     const season = spec.seasonAmplitude * Math.sin(2 * Math.PI * (t / 180 + phase));
     smooth[t] = Math.exp(season + shock);
-    demand[t] = smooth[t] * DAY_OF_WEEK[(t - spec.burnInDays + 7 * 52) % 7];
+    demand[t] = smooth[t]! * DAY_OF_WEEK[(t - spec.burnInDays + 7 * 52) % 7]!;
   }
   for (const promotion of spec.promotions) {
     for (let day = promotion.from; day < promotion.to; day += 1) {
@@ -51,10 +51,10 @@ export function drawCalendar(spec: ShopSpec): Calendar {
     for (let t = 0; t < total; t += 1) {
       const week = Math.floor(t / 7);
       const on = (t + offset) % period < channel.flightOn;
-      const lagged = smooth[Math.max(0, t - 7)];
+      const lagged = smooth[Math.max(0, t - 7)]!;
       const pacing = lognormal(channelKey, 100 + week, 0.2) * lognormal(channelKey, 1000 + t, 0.12);
       const flight = channel.flightOff === 0 ? 1 : on ? period / channel.flightOn : 0;
-      const promotion = cut[t] > 0 ? channel.promotionLift : 1;
+      const promotion = cut[t]! > 0 ? channel.promotionLift : 1;
       reach[c * total + t] = flight * Math.pow(lagged, channel.followDemand) * promotion * pacing;
       priceLevel[c * total + t] = lognormal(channelKey, 5000 + t, 0.08) * Math.pow(lagged, 0.3);
     }

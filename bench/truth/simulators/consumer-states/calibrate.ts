@@ -21,8 +21,8 @@ function clamp(value: number, low: number, high: number): number {
  */
 export function calibrate(spec: ShopSpec): Scales {
   const scales: Scales = { need: 0.006, buy: 1, strength: spec.nothingWorks ? 1 : 0.7, untracked: 1, price: 1 };
-  const paid = spec.channels.map((_, c) => c).filter((c) => spec.channels[c].paid);
-  const untracked = paid.filter((c) => !spec.channels[c].tracked);
+  const paid = spec.channels.map((_, c) => c).filter((c) => spec.channels[c]!.paid);
+  const untracked = paid.filter((c) => !spec.channels[c]!.tracked);
   const bits = (channels: readonly number[]): number => channels.reduce((sum, c) => sum | (1 << c), 0);
   const off = (channels: readonly number[]): Map<number, number> => new Map(channels.map((c) => [c, 0]));
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -45,11 +45,11 @@ export function calibrate(spec: ShopSpec): Scales {
     scales.need = Math.min(MOST_NEED, wanted);
     scales.buy = clamp(wanted / scales.need, 1, MOST_BUY);
     if (spec.nothingWorks) continue;
-    const share = Math.max(0.005, 1 - none.cents / main.cents);
+    const share = Math.max(0.005, 1 - none!.cents / main.cents);
     scales.strength *= clamp(Math.pow(spec.targetShare / share, 0.8), 0.5, 2);
     scales.strength = clamp(scales.strength, 0.01, LARGEST_STRENGTH);
     if (spec.targetUntracked > 0) {
-      const part = Math.max(0.005, 1 - withoutUntracked.cents / main.cents);
+      const part = Math.max(0.005, 1 - withoutUntracked!.cents / main.cents);
       scales.untracked *= clamp(Math.pow(spec.targetUntracked / part, 0.6), 0.5, 2);
       scales.untracked = clamp(scales.untracked, 0.05, 8);
     }

@@ -34,11 +34,11 @@ class Counter implements EventSink {
     this.mix(timeS);
     this.mix(channel);
     this.mix(Math.round(revenue * 100));
-    if (!isOrder) this.touches[channel] += 1;
+    if (!isOrder) this.touches[channel]! += 1;
     else {
       this.orders += 1;
       this.revenue += revenue;
-      if (channel >= 0) this.closed[channel] += 1;
+      if (channel >= 0) this.closed[channel]! += 1;
       else this.noClick += 1;
     }
   }
@@ -52,7 +52,7 @@ class Counter implements EventSink {
   spend(day: number, channel: number, amount: number): void {
     this.mix(day);
     this.mix(Math.round(amount * 100));
-    this.cost[channel] += amount;
+    this.cost[channel]! += amount;
   }
 
   private mix(value: number): void {
@@ -82,11 +82,11 @@ function print(shop: SimulatedShop, counter: Counter, truth: Truth, seconds: num
       `\n  ${shop.traits.join(' ')}`,
   );
   shop.channels.forEach((channel, c) => {
-    const gain = truth.switchOff[c].revenue;
-    const roas = counter.cost[c] > 0 ? (gain / counter.cost[c]).toFixed(2) : '-';
+    const gain = truth.switchOff[c]!.revenue;
+    const roas = counter.cost[c]! > 0 ? (gain / counter.cost[c]!).toFixed(2) : '-';
     console.log(
       `  ${channel.name.padEnd(17)} touches ${String(counter.touches[c]).padStart(7)}` +
-        ` closed ${String(counter.closed[c]).padStart(5)} spend ${counter.cost[c].toFixed(0).padStart(7)}` +
+        ` closed ${String(counter.closed[c]).padStart(5)} spend ${counter.cost[c]!.toFixed(0).padStart(7)}` +
         ` truth ${gain.toFixed(0).padStart(8)} (${percent(gain).padStart(6)}) roas ${roas}`,
     );
   });
@@ -103,13 +103,13 @@ function checkResponse(shop: SimulatedShop, truth: Truth): void {
   const revenue = [truth.revenue - truth.total.revenue, at(0.5), truth.revenue, at(1.6)];
   const slack = 0.012 * truth.revenue;
   for (let i = 1; i < revenue.length; i += 1) {
-    if (revenue[i] < revenue[i - 1] - slack) fail(shop, `response isn't monotone: ${revenue.join(' ')}`);
+    if (revenue[i]! < revenue[i - 1]! - slack) fail(shop, `response isn't monotone: ${revenue.join(' ')}`);
   }
   console.log(`  response at 0, 0.5, 1, 1.6: ${revenue.map((value) => (value / truth.revenue).toFixed(3)).join(' ')}`);
 }
 
 function checkHoldout(shop: SimulatedShop, c: number): void {
-  const outcome = shop.run({ holdout: { channel: shop.channels[c].name, share: 0.4, fromDay: 10, toDay: 40 } });
+  const outcome = shop.run({ holdout: { channel: shop.channels[c]!.name, share: 0.4, fromDay: 10, toDay: 40 } });
   const arms = outcome.arms;
   if (arms === undefined) fail(shop, 'no arms');
   if (arms.heldOut.people + arms.others.people !== shop.people) fail(shop, 'people of arms');
@@ -133,7 +133,7 @@ function checkShop(index: number, people: number, full: boolean): void {
   shop.channels.forEach((channel, c) => {
     if (!channel.paid || (!full && c !== index % 4)) return;
     const without = shop.run({ spend: { [channel.name]: 0 } });
-    if (!near(truth.revenue - without.revenue, truth.switchOff[c].revenue)) fail(shop, `truth of ${channel.name}`);
+    if (!near(truth.revenue - without.revenue, truth.switchOff[c]!.revenue)) fail(shop, `truth of ${channel.name}`);
   });
   checkHoldout(shop, 0);
   checkResponse(shop, truth);

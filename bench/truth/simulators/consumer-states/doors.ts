@@ -16,7 +16,7 @@ const NAVIGATIONAL_SHARE: readonly number[] = [0.75, 0.3, 0.35, 0.65, 0.9, 0.7];
 
 /** How likely a person takes each door, were it there: navigation (knows the shop) and search for a kind of goods. */
 function doorWeight(channel: ChannelSpec, world: World, person: Person, state: PersonState): number {
-  const known = Math.min(0.95, NAVIGATIONAL_SHARE[state.state] + 0.35 * state.loyalty);
+  const known = Math.min(0.95, NAVIGATIONAL_SHARE[state.state]! + 0.35 * state.loyalty);
   const category = 1 - known;
   const nav = world.spec.navigational;
   switch (channel.name) {
@@ -60,14 +60,14 @@ export class DoorChoice {
     const { world, weights } = this;
     const channels = world.spec.channels;
     const day = t - world.spec.burnInDays;
-    for (const c of world.doors) weights[c] = doorWeight(channels[c], world, person, state);
+    for (const c of world.doors) weights[c] = doorWeight(channels[c]!, world, person, state);
     for (const c of world.push) {
-      const since = day - state.lastExposure[c];
-      weights[c] = since <= 2 ? channels[c].divert / (1 + since) : 0;
+      const since = day - state.lastExposure[c]!;
+      weights[c] = since <= 2 ? channels[c]!.divert / (1 + since) : 0;
     }
     const first = this.pick(uniform(dayKey, U_DOOR));
     if (this.present(first, t, dayKey, scenario)) return first;
-    if (uniform(dayKey, U_LEAK) < channels[first].leak) return LOST;
+    if (uniform(dayKey, U_LEAK) < channels[first]!.leak) return LOST;
     weights[first] = 0;
     const second = this.pick(uniform(dayKey, U_FALLBACK));
     if (this.present(second, t, dayKey, scenario)) return second;
@@ -77,26 +77,26 @@ export class DoorChoice {
   private pick(u: number): number {
     const { weights } = this;
     let sum = 0;
-    for (let c = 0; c < weights.length; c += 1) sum += weights[c];
+    for (let c = 0; c < weights.length; c += 1) sum += weights[c]!;
     let rest = u * sum;
     for (let c = weights.length - 1; c >= 0; c -= 1) {
-      rest -= weights[c];
+      rest -= weights[c]!;
       if (rest < 0) return c;
     }
     return this.world.direct;
   }
 
   private present(c: number, t: number, dayKey: number, scenario: Scenario | null): boolean {
-    const channel = this.world.spec.channels[c];
+    const channel = this.world.spec.channels[c]!;
     if (!channel.paid || !channel.door) return true;
     const day = t - this.world.spec.burnInDays;
     let factor = 1;
     if (scenario !== null) {
       this.met |= 1 << c;
-      factor = scenario.reach[c];
+      factor = scenario.reach[c]!;
       if (c === scenario.heldChannel && day >= scenario.heldFrom && day < scenario.heldTo) factor = 0;
     }
-    const budget = this.world.calendar.reach[c * this.world.totalDays + t] * factor;
+    const budget = this.world.calendar.reach[c * this.world.totalDays + t]! * factor;
     const presence = 1 - Math.pow(1 - channel.rate, budget);
     return uniform(dayKey, U_PRESENCE + c) < presence;
   }

@@ -6,7 +6,7 @@ import type { ChannelSpec, ShopSpec } from './shop-spec.ts';
 
 export const SHOPS = 28;
 
-const NOTHING_WORKS: readonly number[] = [4, 10, 16, 22, 27];
+const NOTHING_WORKS: ReadonlySet<number> = new Set([4, 10, 16, 22, 27]);
 const HARMFUL: Readonly<Record<number, string>> = {
   3: 'video',
   9: 'retargeting',
@@ -61,7 +61,7 @@ function channelNames(draws: Draws, index: number, traits: readonly Trait[]): st
   if (traits.includes('halo_visits') || traits.includes('synergy')) must.push('video');
   for (const name of must) if (name !== '' && !names.includes(name)) names.push(name);
   if (traits.includes('untracked_spend')) {
-    names.push(UNTRACKED[index % 9 === 8 ? 3 : draws.whole([0, 2])]);
+    names.push(UNTRACKED[index % 9 === 8 ? 3 : draws.whole([0, 2])]!);
     if (draws.chance(0.25) && !names.includes('radio')) names.push('radio');
   }
   const count = Math.max(names.length, draws.whole([5, 9]));
@@ -83,7 +83,7 @@ function promotionDays(draws: Draws, days: number, burnIn: number, many: boolean
 /** The shop of that index: all ranges of the simulator are here, in `draw-channel.ts` and in `channel-kinds.ts`. */
 export function drawShop(index: number): ShopSpec {
   const draws = new Draws(7001, index);
-  const nothingWorks = NOTHING_WORKS.includes(index);
+  const nothingWorks = NOTHING_WORKS.has(index);
   const traits = shopTraits(index, nothingWorks);
   const has = (trait: Trait): boolean => traits.includes(trait);
   const long = index % 4 === 2;

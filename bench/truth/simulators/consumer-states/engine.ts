@@ -23,7 +23,7 @@ class Circle {
 
   append(days: Int16Array, from: number, to: number): void {
     for (let i = from; i < to && this.count < MOST_ORDERS; i += 1) {
-      this.days[this.count] = days[i];
+      this.days[this.count] = days[i]!;
       this.count += 1;
     }
   }
@@ -59,11 +59,12 @@ export function runEverybody(
   branches: readonly Branch[],
   heldOut: HeldOut | null,
   sink: EventSink | null,
-): Tally[] {
+): [Tally, ...Tally[]] {
   const { spec } = world;
   const armScenario = heldOut?.scenario ?? scenario;
-  const tallies = [scenario, ...branches].map(() => new Tally(spec, armScenario.heldFrom, armScenario.heldTo));
-  const [main] = tallies;
+  const newTally = (): Tally => new Tally(spec, armScenario.heldFrom, armScenario.heldTo);
+  const main = newTally();
+  const tallies: [Tally, ...Tally[]] = [main, ...branches.map(newTally)];
   const circles = tallies.map(() => new Circle());
   const life = new Life(world);
   const log = sink === null ? null : new EventLog(spec, sink);
@@ -75,9 +76,9 @@ export function runEverybody(
     drawPerson(spec, i, life.person, life.state);
     const held = heldOut !== null && uniform(mix(spec.seed, 77), i) < heldOut.share;
     main.arm = held ? 0 : 1;
-    main.people[main.arm] += 1;
+    main.people[main.arm]! += 1;
     life.orderCount = 0;
-    life.live(0, start, null, null, null, circles[0].days, circles[0].count);
+    life.live(0, start, null, null, null, circles[0]!.days, circles[0]!.count);
     const before = life.orderCount;
     warm.copyFrom(life.state);
     life.doors.met = 0;
@@ -85,16 +86,16 @@ export function runEverybody(
     const ordersBefore = main.orders;
     const centsBefore = main.cents;
     const own = held && heldOut !== null ? heldOut.scenario : scenario;
-    life.live(start, world.totalDays, own, main, log, circles[0].days, circles[0].count);
+    life.live(start, world.totalDays, own, main, log, circles[0]!.days, circles[0]!.count);
     if (log !== null) log.end();
     const met = life.doors.met;
     const factualCount = life.orderCount;
     if (branches.length > 0) factualDays.set(life.orderDays);
-    circles[0].append(life.orderDays, 0, factualCount);
+    circles[0]!.append(life.orderDays, 0, factualCount);
     for (let b = 0; b < branches.length; b += 1) {
-      const circle = circles[b + 1];
-      const tally = tallies[b + 1];
-      if ((met & branches[b].channels) === 0 && !circle.differs) {
+      const circle = circles[b + 1]!;
+      const tally = tallies[b + 1]!;
+      if ((met & branches[b]!.channels) === 0 && !circle.differs) {
         tally.orders += main.orders - ordersBefore;
         tally.cents += main.cents - centsBefore;
         circle.append(factualDays, 0, factualCount);
@@ -102,7 +103,7 @@ export function runEverybody(
       }
       life.state.copyFrom(warm);
       life.orderCount = before;
-      life.live(start, world.totalDays, branches[b].scenario, tally, null, circle.days, circle.count);
+      life.live(start, world.totalDays, branches[b]!.scenario, tally, null, circle.days, circle.count);
       circle.append(life.orderDays, 0, life.orderCount);
       if (!sameOrders(life.orderDays, factualDays, life.orderCount, factualCount)) circle.differs = true;
     }

@@ -15,8 +15,8 @@ const HOUR_SUM = HOURS.reduce((sum, share) => sum + share, 0);
 function secondOfDay(u: number): number {
   let rest = u * HOUR_SUM;
   for (let hour = 0; hour < 24; hour += 1) {
-    if (rest < HOURS[hour]) return Math.min(LATEST_S, Math.floor((hour + rest / HOURS[hour]) * 3600));
-    rest -= HOURS[hour];
+    if (rest < HOURS[hour]!) return Math.min(LATEST_S, Math.floor((hour + rest / HOURS[hour]!) * 3600));
+    rest -= HOURS[hour]!;
   }
   return LATEST_S;
 }
@@ -55,7 +55,7 @@ export class EventLog {
   }
 
   touch(day: number, time: number, c: number): void {
-    if (!this.spec.channels[c].tracked || this.lost(day, c)) return;
+    if (!this.spec.channels[c]!.tracked || this.lost(day, c)) return;
     this.add(day * DAY_S + secondOfDay(time), c, -1, this.deviceOf(day, c));
   }
 
@@ -73,8 +73,8 @@ export class EventLog {
     const { count, rank, time, sink, spec } = this;
     for (let i = 0; i < count; i += 1) {
       let j = i;
-      while (j > 0 && time[rank[j - 1]] > time[i]) {
-        rank[j] = rank[j - 1];
+      while (j > 0 && time[rank[j - 1]!]! > time[i]!) {
+        rank[j] = rank[j - 1]!;
         j -= 1;
       }
       rank[j] = i;
@@ -82,10 +82,10 @@ export class EventLog {
     for (let device = 0; device < this.devices; device += 1) {
       let emitted = false;
       for (let i = 0; i < count; i += 1) {
-        const at = rank[i];
+        const at = rank[i]!;
         if (this.device[at] !== device) continue;
-        const cents = this.cents[at];
-        sink.event(spec.startS + time[at], this.channel[at], cents >= 0, cents >= 0 ? cents / 100 : 0);
+        const cents = this.cents[at]!;
+        sink.event(spec.startS + time[at]!, this.channel[at]!, cents >= 0, cents >= 0 ? cents / 100 : 0);
         emitted = true;
       }
       if (emitted) sink.endUser(this.idOf(device));

@@ -72,7 +72,7 @@ export class Life {
   private decay(): void {
     const { stock } = this.state;
     const { retention } = this.world;
-    for (let c = 0; c < stock.length; c += 1) stock[c] *= retention[c];
+    for (let c = 0; c < stock.length; c += 1) stock[c]! *= retention[c]!;
     this.state.heard *= HEARD_RETENTION;
   }
 
@@ -85,7 +85,7 @@ export class Life {
     const activity = uActivity < 0.5 ? 0.35 : uActivity < 0.83 ? 1 : 2.9;
     moveOn(world, person, state, t, uniform(key, U_MOVE), uniform(key, U_SATIATION));
     const loyal = 0.7 + 0.8 * state.loyalty;
-    const rate = spec.visitRate[state.state] * activity * loyal * (0.7 + 0.3 * calendar.demand[t]);
+    const rate = spec.visitRate[state.state]! * activity * loyal * (0.7 + 0.3 * calendar.demand[t]!);
     const uVisit = uniform(key, U_VISIT);
     const mayVisit = uVisit < rate * world.mostHalo;
     const visits = mayVisit && uVisit < 1 - Math.exp(-rate);
@@ -95,10 +95,10 @@ export class Life {
     for (const c of world.push) {
       let factor = 1;
       if (scenario !== null) {
-        factor = scenario.reach[c];
+        factor = scenario.reach[c]!;
         if (c === scenario.heldChannel && day >= scenario.heldFrom && day < scenario.heldTo) factor = 0;
       }
-      const reach = calendar.reach[c * world.totalDays + t] * factor;
+      const reach = calendar.reach[c * world.totalDays + t]! * factor;
       const chance = exposureChance(world, person, state, c, day, activity, reach);
       if (chance === 0 || uniform(key, EXPOSURE + c) >= chance) continue;
       if (scenario !== null) this.doors.met |= 1 << c;
@@ -108,30 +108,30 @@ export class Life {
         this.later[laterCount] = c;
         laterCount += 1;
       } else {
-        state.stock[c] += 1;
+        state.stock[c]! += 1;
         state.lastExposure[c] = day;
       }
       this.afterExposure(c, t, key, time);
     }
     if (visits || browses) this.visit(t, key, scenario, visitTime, visits);
     for (let i = 0; i < laterCount; i += 1) {
-      state.stock[this.later[i]] += 1;
-      state.lastExposure[this.later[i]] = day;
+      state.stock[this.later[i]!]! += 1;
+      state.lastExposure[this.later[i]!] = day;
     }
   }
 
   /** A click outside visits of own accord, or a mere impression. */
   private afterExposure(c: number, t: number, key: number, time: number): void {
     const { world, state } = this;
-    const channel = world.spec.channels[c];
-    const clicked = channel.click > 0 && uniform(key, CLICK + c) < channel.click * CLICK_OF_STATE[state.state];
+    const channel = world.spec.channels[c]!;
+    const clicked = channel.click > 0 && uniform(key, CLICK + c) < channel.click * CLICK_OF_STATE[state.state]!;
     const day = t - world.spec.burnInDays;
     if (!clicked) {
       if (channel.viewsSeen && this.log !== null) this.log.touch(day, time, c);
       return;
     }
     state.lastVisit = day;
-    state.stock[c] += CLICK_WEIGHT;
+    state.stock[c]! += CLICK_WEIGHT;
     const ready = state.state === INTENDING || state.state === CONSIDERING;
     if (ready && channel.induce > 0 && uniform(key, INDUCED + c) < channel.induce * this.buyChance(t)) {
       this.order(t, key, c, time);
@@ -145,7 +145,7 @@ export class Life {
     const impulse = state.state === INTENDING ? 1 : world.spec.impulse;
     const base = world.spec.buyHazard * world.scales.buy * impulse;
     const media = Math.exp(mediaLift(world, person, state, 3));
-    const when = world.calendar.priceEffect[t] * (0.5 + 0.5 * world.calendar.demand[t]);
+    const when = world.calendar.priceEffect[t]! * (0.5 + 0.5 * world.calendar.demand[t]!);
     return 1 - Math.exp(-base * media * when * (0.6 + 0.9 * state.loyalty));
   }
 
@@ -154,9 +154,9 @@ export class Life {
     const day = t - world.spec.burnInDays;
     const door = this.doors.choose(person, state, t, key, scenario);
     if (door === LOST) return;
-    const channel = world.spec.channels[door];
+    const channel = world.spec.channels[door]!;
     if (channel.paid && channel.door) {
-      state.stock[door] += 1;
+      state.stock[door]! += 1;
       if (this.tally !== null) this.tally.exposure(door, day);
     }
     const ready = state.state === INTENDING || state.state === CONSIDERING;
@@ -174,13 +174,13 @@ export class Life {
     const { world, person, state } = this;
     const { spec, calendar } = world;
     const day = t - spec.burnInDays;
-    const channel = spec.channels[door];
+    const channel = spec.channels[door]!;
     const noise = lognormal(person.key, 3000 + state.ordinal, spec.basketSigma * 0.8);
-    const price = person.basket * noise * (1 - calendar.cut[t]) * (1 - channel.discount);
+    const price = person.basket * noise * (1 - calendar.cut[t]!) * (1 - channel.discount);
     const cents = Math.max(100, Math.round(price * 100));
     state.ordinal += 1;
     state.state = SATIATED;
-    state.satiatedUntil = day + person.cycle * (0.35 + 0.5 * uniform(key, U_SATIATION)) * (1 + calendar.cut[t]);
+    state.satiatedUntil = day + person.cycle * (0.35 + 0.5 * uniform(key, U_SATIATION)) * (1 + calendar.cut[t]!);
     state.lastVisit = day;
     state.lastOrder = day;
     state.cartUntil = -999;

@@ -19,18 +19,18 @@ export function mediaLift(world: World, person: Person, state: PersonState, kind
   let harm = 0;
   let memory = 0;
   for (const c of world.brands) {
-    if (stock[c] < NEGLIGIBLE) continue;
-    const effect = lift[c * LIFTS + kind];
-    const saturated = 1 - Math.exp(-stock[c] / saturation[c]);
-    if (saturated > memory && lift[c * LIFTS] > 0) memory = saturated;
+    if (stock[c]! < NEGLIGIBLE) continue;
+    const effect = lift[c * LIFTS + kind]!;
+    const saturated = 1 - Math.exp(-stock[c]! / saturation[c]!);
+    if (saturated > memory && lift[c * LIFTS]! > 0) memory = saturated;
     if (effect > 0) good += effect * saturated;
     else harm += effect * saturated;
   }
   const synergy = 1 + world.spec.synergy * memory;
   for (const c of world.others) {
-    const effect = lift[c * LIFTS + kind];
-    if (stock[c] < NEGLIGIBLE || effect === 0) continue;
-    const saturated = 1 - Math.exp(-stock[c] / saturation[c]);
+    const effect = lift[c * LIFTS + kind]!;
+    if (stock[c]! < NEGLIGIBLE || effect === 0) continue;
+    const saturated = 1 - Math.exp(-stock[c]! / saturation[c]!);
     if (effect > 0) good += effect * saturated * synergy;
     else harm += effect * saturated;
   }
@@ -43,9 +43,9 @@ export function mediaLift(world: World, person: Person, state: PersonState, kind
 export function haloOf(world: World, state: PersonState): number {
   let halo = 0;
   for (const c of world.push) {
-    const channel = world.spec.channels[c];
-    if (state.stock[c] < NEGLIGIBLE || channel.targeting === 'list' || channel.targeting === 'visitors') continue;
-    if (world.lift[c * LIFTS] > 0) halo += 1 - Math.exp(-state.stock[c] / world.saturation[c]);
+    const channel = world.spec.channels[c]!;
+    if (state.stock[c]! < NEGLIGIBLE || channel.targeting === 'list' || channel.targeting === 'visitors') continue;
+    if (world.lift[c * LIFTS]! > 0) halo += 1 - Math.exp(-state.stock[c]! / world.saturation[c]!);
   }
   return 1 + world.spec.haloVisits * Math.min(MOST_HALO, halo);
 }
@@ -85,8 +85,8 @@ export function exposureChance(
   activity: number,
   reach: number,
 ): number {
-  const channel = world.spec.channels[c];
-  const base = channel.rate * person.habit[c] * reach;
+  const channel = world.spec.channels[c]!;
+  const base = channel.rate * person.habit[c]! * reach;
   if (base === 0) return 0;
   let factor = 1;
   if (channel.targeting === 'prospect') factor = inMarket(channel, state.state) * activity;

@@ -85,7 +85,7 @@ export function drawPerson(spec: ShopSpec, index: number, person: Person, state:
   person.opens = 0.12 + 0.5 * uniform(key, 1003) * (customer ? 1 : 0.6);
   const channels = spec.channels;
   for (let c = 0; c < channels.length; c += 1) {
-    const channel = channels[c];
+    const channel = channels[c]!;
     const member = uniform(key, 1100 + c) < channel.member;
     const lookalike = channel.targeting === 'prospect' ? Math.pow(need, 0.35) : 1;
     const online01 = channel.targeting === 'broad' ? Math.pow(person.activity, -0.2) : person.activity;

@@ -58,9 +58,9 @@ class ConsumerStatesShop implements SimulatedShop {
     const outcome = { orders: tally.orders, revenue: tally.cents / 100 };
     if (heldOut === null) return outcome;
     const arm = (index: number): { people: number; orders: number; revenue: number } => ({
-      people: tally.people[index],
-      orders: tally.armOrders[index],
-      revenue: tally.armCents[index] / 100,
+      people: tally.people[index]!,
+      orders: tally.armOrders[index]!,
+      revenue: tally.armCents[index]! / 100,
     });
     return { ...outcome, arms: { heldOut: arm(0), others: arm(1) } };
   }
@@ -68,7 +68,7 @@ class ConsumerStatesShop implements SimulatedShop {
   runWithTruth(sink: EventSink): Truth {
     const { world } = this;
     const asItIs = scenarioOf(world, new Map());
-    const paid = this.channels.map((_, c) => c).filter((c) => this.channels[c].paid);
+    const paid = this.channels.map((_, c) => c).filter((c) => this.channels[c]!.paid);
     const sets = [...paid.map((c) => [c]), paid];
     const branches = sets.map((set) => ({
       scenario: scenarioOf(world, new Map(set.map((c) => [c, 0]))),
@@ -83,8 +83,8 @@ class ConsumerStatesShop implements SimulatedShop {
     return {
       orders: main.orders,
       revenue: main.cents / 100,
-      switchOff: this.channels.map((_, c) => (paid.includes(c) ? lessOf(others[paid.indexOf(c)]) : ZERO)),
-      total: lessOf(others[paid.length]),
+      switchOff: this.channels.map((_, c) => (paid.includes(c) ? lessOf(others[paid.indexOf(c)]!) : ZERO)),
+      total: lessOf(others[paid.length]!),
     };
   }
 
@@ -100,7 +100,7 @@ class ConsumerStatesShop implements SimulatedShop {
     for (const [channel, factor] of Object.entries(plan.spend ?? {})) {
       if (!(factor >= 0)) throw new RangeError(`factor on spend of ${channel} must be 0 or more: ${factor}`);
       const index = this.indexOf(channel);
-      if (this.channels[index].paid) factors.set(index, factor);
+      if (this.channels[index]!.paid) factors.set(index, factor);
     }
     return factors;
   }

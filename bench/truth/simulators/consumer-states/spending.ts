@@ -13,15 +13,15 @@ export function spendOf(
   c: number,
   day: number,
 ): number {
-  const channel = world.spec.channels[c];
-  const factor = scenario.spend[c];
+  const channel = world.spec.channels[c]!;
+  const factor = scenario.spend[c]!;
   if (!channel.paid || factor === 0) return 0;
   const cell = c * world.spec.days + day;
   const t = c * world.totalDays + day + world.spec.burnInDays;
-  const level = world.calendar.priceLevel[t] * world.scales.price * channel.price;
+  const level = world.calendar.priceLevel[t]! * world.scales.price * channel.price;
   if (channel.targeting === 'broad') {
-    return people * channel.member * channel.rate * world.calendar.reach[t] * factor * level;
+    return people * channel.member * channel.rate * world.calendar.reach[t]! * factor * level;
   }
   const margin = Math.pow(factor, 1 - channel.elasticity);
-  return tally.units[cell] * level * margin + (tally.through[cell] / 100) * channel.commission;
+  return tally.units[cell]! * level * margin + (tally.through[cell]! / 100) * channel.commission;
 }

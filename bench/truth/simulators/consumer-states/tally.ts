@@ -26,15 +26,15 @@ export class Tally {
   }
 
   exposure(c: number, day: number): void {
-    this.units[c * this.days + day] += 1;
+    this.units[c * this.days + day]! += 1;
   }
 
   order(day: number, cents: number, door: number): void {
     this.orders += 1;
     this.cents += cents;
-    this.through[door * this.days + day] += cents;
+    this.through[door * this.days + day]! += cents;
     if (day < this.armFrom || day >= this.armTo) return;
-    this.armOrders[this.arm] += 1;
-    this.armCents[this.arm] += cents;
+    this.armOrders[this.arm]! += 1;
+    this.armCents[this.arm]! += cents;
   }
 }

@@ -16,7 +16,7 @@ const LAPSED_NEED = 0.4;
 
 /** No media and no talk lift need above this: most days of dormant people need no more than this comparison. */
 function mostNeed(world: World, person: Person, t: number): number {
-  const common = world.scales.need * world.calendar.demand[t] * Math.sqrt(world.calendar.priceEffect[t]);
+  const common = world.scales.need * world.calendar.demand[t]! * Math.sqrt(world.calendar.priceEffect[t]!);
   const { primaryDemand } = world.spec;
   const movable = primaryDemand + (1 - primaryDemand) * person.needRate;
   return common * (person.needRate + movable * world.mostLift) * world.mostHeard;
@@ -44,11 +44,11 @@ export function moveOn(
     return;
   }
   if (at === DORMANT && u <= 1 - LAPSE && u > mostNeed(world, person, t)) return;
-  const lift = mediaLift(world, person, state, LIFT_OF_STATE[at]);
+  const lift = mediaLift(world, person, state, LIFT_OF_STATE[at]!);
   const media = lift === 0 ? 1 : Math.exp(lift);
   const heard = state.heard === 0 ? 1 : Math.exp(spec.wordOfMouth * (1 - Math.exp(-state.heard)));
   if (at === DORMANT || at === LAPSED) {
-    const common = world.scales.need * calendar.demand[t] * Math.sqrt(calendar.priceEffect[t]);
+    const common = world.scales.need * calendar.demand[t]! * Math.sqrt(calendar.priceEffect[t]!);
     const own = common * person.needRate;
     const moved = (spec.primaryDemand * common + (1 - spec.primaryDemand) * own) * (media - 1);
     const need = Math.max(0, own + moved) * heard * (at === LAPSED ? LAPSED_NEED : 1);
@@ -68,7 +68,7 @@ export function moveOn(
     on = AWARE_ON * tempo * media * heard * (0.7 + 0.6 * state.loyalty);
     back = AWARE_BACK * tempo * against;
   } else if (at === CONSIDERING) {
-    on = CONSIDERING_ON * tempo * media * heard * (0.6 + 0.8 * state.loyalty) * Math.sqrt(calendar.priceEffect[t]);
+    on = CONSIDERING_ON * tempo * media * heard * (0.6 + 0.8 * state.loyalty) * Math.sqrt(calendar.priceEffect[t]!);
     back = CONSIDERING_BACK * tempo * against;
     gone = CONSIDERING_ELSEWHERE * elsewhere;
   } else {

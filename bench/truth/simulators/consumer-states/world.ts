@@ -44,7 +44,7 @@ export function scenarioOf(world: World, spend: ReadonlyMap<number, number>): Sc
   const factors = new Float64Array(world.channels).fill(1);
   for (const [c, factor] of spend) {
     factors[c] = factor;
-    reach[c] = Math.pow(factor, world.spec.channels[c].elasticity);
+    reach[c] = Math.pow(factor, world.spec.channels[c]!.elasticity);
   }
   return { reach, spend: factors, heldChannel: -1, heldFrom: 0, heldTo: 0 };
 }
@@ -55,8 +55,8 @@ export function worldOf(spec: ShopSpec, scales: Scales): World {
   const lift = new Float64Array(channels.length * LIFTS);
   const index = channels.map((_, c) => c);
   for (const c of index) {
-    const strength = scales.strength * (channels[c].tracked ? 1 : scales.untracked);
-    for (let k = 0; k < LIFTS; k += 1) lift[c * LIFTS + k] = channels[c].lift[k] * strength;
+    const strength = scales.strength * (channels[c]!.tracked ? 1 : scales.untracked);
+    for (let k = 0; k < LIFTS; k += 1) lift[c * LIFTS + k] = channels[c]!.lift[k]! * strength;
   }
   return {
     spec,
@@ -65,10 +65,10 @@ export function worldOf(spec: ShopSpec, scales: Scales): World {
     channels: channels.length,
     totalDays: spec.days + spec.burnInDays,
     lift,
-    push: index.filter((c) => !channels[c].door),
-    doors: index.filter((c) => channels[c].door),
-    brands: index.filter((c) => channels[c].brand),
-    others: index.filter((c) => channels[c].paid && !channels[c].brand),
+    push: index.filter((c) => !channels[c]!.door),
+    doors: index.filter((c) => channels[c]!.door),
+    brands: index.filter((c) => channels[c]!.brand),
+    others: index.filter((c) => channels[c]!.paid && !channels[c]!.brand),
     retention: Float64Array.from(channels, (channel) => channel.retention),
     saturation: Float64Array.from(channels, (channel) => channel.saturation),
     direct: channels.findIndex((channel) => channel.name === 'direct'),

@@ -61,15 +61,14 @@ function percent(part: number, whole: number): string {
 
 function print(shop: SimulatedShop, truth: Truth, sink: CountingSink, seconds: number): void {
   const spent = sink.spent.reduce((sum, amount) => sum + amount, 0);
+  const oneByOne = truth.switchOff.reduce((sum, { revenue }) => sum + revenue, 0);
   console.log(`\n${shop.name}: ${shop.days} days, ${shop.traits.join(' ')}`);
   console.log(
     `  ids ${percent(sink.users, shop.people)}, rows ${sink.rows}, orders ${sink.orders} ` +
       `(${(truth.orders / shop.people).toFixed(3)} per person), revenue ${truth.revenue.toFixed(0)}, ` +
-      `basket ${(truth.revenue / truth.orders).toFixed(0)}, incremental ${percent(truth.total.revenue, truth.revenue)} ` +
-      `(one by one ${percent(
-        truth.switchOff.reduce((sum, e) => sum + e.revenue, 0),
-        truth.revenue,
-      )}), ` +
+      `basket ${(truth.revenue / truth.orders).toFixed(0)}, ` +
+      `incremental ${percent(truth.total.revenue, truth.revenue)} ` +
+      `(one by one ${percent(oneByOne, truth.revenue)}), ` +
       `marketing ${percent(spent, truth.revenue)}, ROAS ${(truth.total.revenue / spent).toFixed(2)}, ` +
       `without a click ${percent(sink.closed[0] ?? 0, sink.orders)}, ${seconds.toFixed(1)} s`,
   );
@@ -109,8 +108,8 @@ function checkShop(index: number, people: number): void {
   const bare = shop.run({ spend: off });
   const close = (a: number, b: number): boolean => Math.abs(a - b) < 0.02;
   assert(close(factual.revenue - bare.revenue, truth.total.revenue), 'all off is not the total');
-  const tried = [...paid]
-    .sort((a, b) => Math.abs(truth.switchOff[b]?.revenue ?? 0) - Math.abs(truth.switchOff[a]?.revenue ?? 0))
+  const tried = paid
+    .toSorted((a, b) => Math.abs(truth.switchOff[b]?.revenue ?? 0) - Math.abs(truth.switchOff[a]?.revenue ?? 0))
     .slice(0, 2);
   for (const c of tried) {
     const name = shop.channels[c]?.name ?? '';

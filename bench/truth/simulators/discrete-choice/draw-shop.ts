@@ -30,9 +30,9 @@ export function plannedTraits(index: number): Trait[] {
 }
 
 function drawMedia(traits: readonly Trait[], stream: Stream): string[] {
-  const untracked = ['tv', 'outdoor'];
+  const untracked = new Set(['tv', 'outdoor']);
   const chosen = MEDIA.map((medium) => ({ medium, order: stream.between(0, 1) * (1 + medium.spendWeight) })).filter(
-    ({ medium }) => !untracked.includes(medium.name),
+    ({ medium }) => !untracked.has(medium.name),
   );
   const names = new Set<string>();
   if (traits.includes('untracked_spend')) names.add(stream.chance(0.75) ? 'tv' : 'outdoor');
@@ -96,7 +96,7 @@ export function drawShop(index: number): ShopModel {
     if (paid.some((channel) => channel.traits.includes(trait))) traits.push(trait);
   }
   const slow = paid.map((channel, at) => ({ channel, at })).filter(({ channel }) => channel.awareness > 0);
-  const [first, second] = [...slow].sort((a, b) => b.channel.reach - a.channel.reach);
+  const [first, second] = slow.toSorted((a, b) => b.channel.reach - a.channel.reach);
   const paired = has('synergy') && first !== undefined && second !== undefined;
   const days = stream.whole(60, 120);
   const ordersPerPerson = has('sparse_orders') ? stream.between(0.03, 0.05) : stream.logBetween(0.055, 0.23);
