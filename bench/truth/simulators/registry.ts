@@ -1,10 +1,11 @@
 import { consumerStates } from './consumer-states/simulator.ts';
 import { discreteChoice } from './discrete-choice/simulator.ts';
+import { selfExciting } from './self-exciting/simulator.ts';
 import { semiSynthetic } from './semi-synthetic/simulator.ts';
 import type { SimulatedShop, Simulator } from './simulator.ts';
 
 /** Everything that judges the estimator. */
-export const SIMULATORS: readonly Simulator[] = [consumerStates, discreteChoice, semiSynthetic];
+export const SIMULATORS: readonly Simulator[] = [consumerStates, discreteChoice, semiSynthetic, selfExciting];
 
 /** A shop by its name, `<simulator>_<index>`. @throws Error where there is none */
 export function shopNamed(name: string, people: number): SimulatedShop {
