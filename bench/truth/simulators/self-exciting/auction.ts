@@ -23,3 +23,8 @@ export function auctionOdds(world: World, c: number, person: Person, time: numbe
   const offer = bid * Math.exp(score);
   return channel.odds * Math.pow(offer / (world.auctionPrice[dayIndex(world, time)] as number), channel.elasticity);
 }
+
+/** Bid multiplier of the platform's automatic bidding when the budget changes by a factor. */
+export function bidMultiplier(factor: number): number {
+  return Math.pow(factor, 0.4);
+}

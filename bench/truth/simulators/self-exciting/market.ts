@@ -1,8 +1,7 @@
-import { auctionOdds, contactCost } from './auction.ts';
+import { auctionOdds, bidMultiplier, contactCost } from './auction.ts';
 import { childKey, uniform } from './random.ts';
 import { DRAW, Person, type ChanceSink } from './person.ts';
 import { drawEpisodes, intentChances } from './immigrants.ts';
-import { bidMultiplier } from './plan.ts';
 import type { ChannelWorld, World } from './world.ts';
 
 /** People of the market by which budgets and prices are set; the shop's own people are others of the same kind. */

@@ -1,4 +1,5 @@
 import type { Plan } from '../simulator.ts';
+import { bidMultiplier } from './auction.ts';
 import type { Market } from './market.ts';
 import type { World } from './world.ts';
 
@@ -24,11 +25,6 @@ export function winProbability(odds: number, elasticity: number, factor: number)
   if (factor <= 0) return 0;
   const scaled = odds * Math.pow(factor, elasticity);
   return scaled / (1 + scaled);
-}
-
-/** Bid multiplier of the platform's automatic bidding when the budget changes by a factor. */
-export function bidMultiplier(factor: number): number {
-  return Math.pow(factor, 0.4);
 }
 
 export function compilePlan(world: World, plan: Plan, market: Market | undefined): CompiledPlan {
