@@ -1,3 +1,5 @@
+import { candidateHistories } from './candidate-histories/simulator.ts';
+import { consideration } from './consideration/simulator.ts';
 import { consumerStates } from './consumer-states/simulator.ts';
 import { discreteChoice } from './discrete-choice/simulator.ts';
 import { selfExciting } from './self-exciting/simulator.ts';
@@ -5,7 +7,14 @@ import { semiSynthetic } from './semi-synthetic/simulator.ts';
 import type { SimulatedShop, Simulator } from './simulator.ts';
 
 /** Everything that judges the estimator. */
-export const SIMULATORS: readonly Simulator[] = [consumerStates, discreteChoice, semiSynthetic, selfExciting];
+export const SIMULATORS: readonly Simulator[] = [
+  consumerStates,
+  discreteChoice,
+  semiSynthetic,
+  selfExciting,
+  consideration,
+  candidateHistories,
+];
 
 /** A shop by its name, `<simulator>_<index>`. @throws Error where there is none */
 export function shopNamed(name: string, people: number): SimulatedShop {
