@@ -1,26 +1,31 @@
 /**
- * Every method on shops by authors who had not read them: `npm run bench truth/judge [-- --people 60000] [simulator or
- * shop …]`. Prints a verdict for each simulator, and writes the records to `--out FILE`.
+ * Every method on shops by authors who had not read them: `npm run bench truth/judge -- [--people 60000] [simulator or
+ * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Method } from './estimate-world.ts';
 import type { ShopOrder } from './judge-process.ts';
 import type { ShopRecord } from './shop-record.ts';
 import { SIMULATORS } from './simulators/registry.ts';
-import { betterThan, verdictOn } from './verdict.ts';
+import { judgedPage, type LookedAt } from './judged-page.ts';
+import { verdictOn, type Contender } from './verdict.ts';
 
 const PEOPLE = 60_000;
-const SHOWN = ['causal', 'prav', 'shapley', 'markov_1', 'last_click'] as const satisfies readonly Method[];
-const RIVALS = ['last_click', 'markov_1', 'shapley', 'by_spend'] as const;
+/** Decisions 6, 25, 26, 28 and 31 chose what is credited, decision 38 how wide the intervals are. */
+const LOOKED_AT: LookedAt = {
+  credit: new Set(['candidate-histories']),
+  intervals: new Set(['consumer-states', 'discrete-choice', 'semi-synthetic']),
+};
+const SHOWN = ['causal', 'shapley', 'markov_1', 'last_click', 'by_spend'] as const satisfies readonly Contender[];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { people: { type: 'string', default: String(PEOPLE) }, out: { type: 'string' } },
+  options: { people: { type: 'string', default: String(PEOPLE) }, write: { type: 'boolean', default: false } },
 });
 const names = SIMULATORS.flatMap(({ name, shops }) =>
   Array.from({ length: shops }, (_, n) => `${name}_${n + 1}`),
@@ -30,16 +35,16 @@ const names = SIMULATORS.flatMap(({ name, shops }) =>
 if (names.length === 0) throw new Error(`No simulator or shop is called so: ${positionals.join(', ')}.`);
 
 const records = await judgeAll(names, Number(values.people));
-if (values.out !== undefined)
-  writeFileSync(values.out, `[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`);
-for (const { name } of SIMULATORS) {
-  const shops = records.filter(({ simulator }) => simulator === name);
-  if (shops.length === 0) continue;
-  console.log(`\n${name}: ${shops.length} shops`);
-  console.log('             misplaced  shares   total    bias  of nothing  alarms  covered  score');
-  for (const method of SHOWN) {
+const judged = SIMULATORS.map((simulator) => ({
+  simulator,
+  shops: records.filter((record) => record.simulator === simulator.name),
+})).filter(({ shops }) => shops.length > 0);
+for (const { simulator, shops } of judged) {
+  console.log(`\n${simulator.name}: ${shops.length} shops`);
+  console.log('           misplaced   shares    total     bias  nothing   alarms  covered    score');
+  for (const contender of SHOWN) {
     const { misplaced, shareError, totalError, totalBias, claimedOfNothing, falseAlarms, coverage, intervalScore } =
-      verdictOn(shops, method);
+      verdictOn(shops, contender);
     const cells = [
       misplaced,
       shareError,
@@ -50,10 +55,14 @@ for (const { name } of SIMULATORS) {
       coverage,
       intervalScore,
     ];
-    console.log(`${method.padEnd(12)} ${cells.map((cell) => (cell?.toFixed(3) ?? '–').padStart(8)).join(' ')}`);
+    console.log(`${contender.padEnd(11)} ${cells.map((cell) => (cell?.toFixed(3) ?? '–').padStart(8)).join(' ')}`);
   }
-  const wins = RIVALS.map((rival) => `${rival} ${((betterThan(shops, 'causal', rival) ?? NaN) * 100).toFixed(0)} %`);
-  console.log(`causal divides better than ${wins.join(', ')}`);
+}
+if (values.write) {
+  const folder = join(import.meta.dirname, '../../docs/truth');
+  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, Number(values.people)));
+  writeFileSync(join(folder, 'judged.json'), `[\n${records.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`);
+  console.log(`Written to ${folder}`);
 }
 
 /** Records in the order of the names. */

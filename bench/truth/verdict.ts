@@ -1,6 +1,9 @@
 import { intervalScore, meanOf, sharesOf, totalVariation, wilson } from './accuracy.ts';
-import type { Method } from './estimate-world.ts';
+import type { Estimate, Method } from './estimate-world.ts';
 import type { JudgedChannel, ShopRecord } from './shop-record.ts';
+
+/** A method, or a rule that looks at no touch: every channel earns what it costs; no channel earns anything. */
+export type Contender = Method | 'by_spend' | 'nothing';
 
 /** A channel of this part of revenue and less does nothing: people who switch doors move figures a little. */
 const NOTHING = 0.001;
@@ -37,26 +40,27 @@ const doesNothing = (shop: ShopRecord, { truth }: JudgedChannel): boolean => Mat
 export const nothingWorks = ({ traits }: ShopRecord): boolean => traits.includes('nothing_works');
 const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : meanOf(values));
 
-/** The shares that a method gives; those of `by_spend` follow what the channels cost. */
-export function sharesBy(shop: ShopRecord, method: Method | 'by_spend'): number[] {
-  return sharesOf(method === 'by_spend' ? shop.channels.map(({ spend }) => spend) : shop.estimates[method].credit);
+/** What a contender says of a shop. */
+function answerOf({ estimates, channels }: ShopRecord, contender: Contender): Estimate {
+  if (contender === 'by_spend') return { credit: channels.map(({ spend }) => spend) };
+  return contender === 'nothing' ? { credit: channels.map(() => 0) } : estimates[contender];
 }
 
-export const shareErrorBy = (shop: ShopRecord, method: Method | 'by_spend'): number =>
-  totalVariation(sharesBy(shop, method), sharesOf(truthOf(shop)));
+const shareErrorBy = (shop: ShopRecord, contender: Contender): number =>
+  totalVariation(sharesOf(answerOf(shop, contender).credit), sharesOf(truthOf(shop)));
 
-/** Of shops in which shares are judged, the part in which `method` divides better than `other`. */
-export function betterThan(shops: readonly ShopRecord[], method: Method, other: Method | 'by_spend'): number | null {
+/** Of shops in which shares are judged, the part in which `one` divides better than `other`. */
+export function betterThan(shops: readonly ShopRecord[], one: Contender, other: Contender): number | null {
   const judged = shops.filter(isWorthDividing);
-  return meanOrNull(judged.map((shop) => Number(shareErrorBy(shop, method) < shareErrorBy(shop, other))));
+  return meanOrNull(judged.map((shop) => Number(shareErrorBy(shop, one) < shareErrorBy(shop, other))));
 }
 
-export function verdictOn(shops: readonly ShopRecord[], method: Method): Verdict {
+export function verdictOn(shops: readonly ShopRecord[], contender: Contender): Verdict {
   const divided = shops.filter(isWorthDividing);
-  const claims = (shop: ShopRecord): number => sumOf(shop.estimates[method].credit);
+  const claims = (shop: ShopRecord): number => sumOf(answerOf(shop, contender).credit);
   const biases = divided.map((shop) => claims(shop) / sumOf(truthOf(shop)) - 1);
   const intervals = shops.flatMap((shop) => {
-    const { low, high } = shop.estimates[method];
+    const { low, high } = answerOf(shop, contender);
     return low === undefined || high === undefined
       ? []
       : shop.channels.map((channel, c) => ({
@@ -73,10 +77,11 @@ export function verdictOn(shops: readonly ShopRecord[], method: Method): Verdict
     misplaced: meanOf(
       shops.map(
         (shop) =>
-          sumOf(shop.estimates[method].credit.map((credit, c) => Math.abs(credit - truthOf(shop)[c]!))) / shop.revenue,
+          sumOf(answerOf(shop, contender).credit.map((credit, c) => Math.abs(credit - truthOf(shop)[c]!))) /
+          shop.revenue,
       ),
     ),
-    shareError: meanOrNull(divided.map((shop) => shareErrorBy(shop, method))),
+    shareError: meanOrNull(divided.map((shop) => shareErrorBy(shop, contender))),
     totalError: meanOrNull(biases.map(Math.abs)),
     totalBias: meanOrNull(biases),
     claimedOfNothing: meanOrNull(shops.filter(nothingWorks).map((shop) => claims(shop) / shop.revenue)),
@@ -89,4 +94,55 @@ export function verdictOn(shops: readonly ShopRecord[], method: Method): Verdict
       intervals.map(({ low, high, truth, revenue }) => intervalScore(low, high, truth) / revenue),
     ),
   };
+}
+
+/** A line that the causal model must not cross on simulators that it was not tuned on. */
+export interface JudgedBar {
+  readonly name: string;
+  readonly measured: string;
+  readonly wanted: string;
+  readonly met: boolean;
+}
+
+interface ShopsOfOne {
+  readonly shops: readonly ShopRecord[];
+}
+
+/**
+ * The bars over simulators; each has the shops of one. Means over simulators, so that none counts for more.
+ * @param unlooked those by which no width of an interval was chosen
+ */
+export function barsOn(judged: readonly ShopsOfOne[], unlooked: readonly ShopsOfOne[]): JudgedBar[] {
+  const known = (of: (verdict: Verdict) => number | null, among = judged): number[] =>
+    among.map(({ shops }) => of(verdictOn(shops, 'causal'))).filter((value): value is number => value !== null);
+  const atMost = (name: string, value: number, limit: number): JudgedBar => ({
+    name,
+    measured: value.toFixed(2),
+    wanted: `≤ ${limit.toFixed(2)}`,
+    met: value <= limit,
+  });
+  const atLeast = (name: string, value: number, limit: number): JudgedBar => ({
+    name,
+    measured: value.toFixed(2),
+    wanted: `≥ ${limit.toFixed(2)}`,
+    met: value >= limit,
+  });
+  const all = judged.flatMap(({ shops }) => shops);
+  return [
+    atMost('misplaced credit / revenue', meanOf(known(({ misplaced }) => misplaced)), 0.16),
+    atMost('share error', meanOf(known(({ shareError }) => shareError)), 0.22),
+    ...(['last_click', 'markov_1', 'shapley', 'by_spend'] as const).map((rival) =>
+      atLeast(`divides better than ${rival}, part of the shops`, betterThan(all, 'causal', rival) ?? 0, 0.75),
+    ),
+    atMost('error of the total, mean', meanOf(known(({ totalError }) => totalError)), 0.2),
+    atMost('error of the total, worst simulator', Math.max(...known(({ totalError }) => totalError)), 0.35),
+    atLeast(
+      '95 % intervals cover, worst simulator that was not looked at',
+      Math.min(...known(({ coverage }) => coverage, unlooked)),
+      0.88,
+    ),
+    atLeast('95 % intervals cover, mean', meanOf(known(({ coverage }) => coverage)), 0.9),
+    atMost('idle channels called significant', meanOf(known(({ falseAlarms }) => falseAlarms)), 0.1),
+    atMost('claimed where nothing works, worst simulator', Math.max(...known((each) => each.claimedOfNothing)), 0.1),
+  ];
 }
