@@ -8,7 +8,7 @@ import type { ReplayOutcome } from '../../replay.ts';
 import type { WorldSpec } from '../../world-spec.ts';
 import { uniformOf } from '../consideration/random.ts';
 
-/** The highest factor on spend. Touches are drawn for it and thinned to the plan's factor: the same marks in all runs. */
+/** The highest factor on spend. Touches are drawn for it and thinned to the plan's: the same marks in all runs. */
 export const MOST_SPEND = 3;
 
 /** What is done to a person: factors on the touches of each channel, and a channel that is withheld on some days. */
@@ -66,7 +66,7 @@ export class PlannedLife {
     }
   }
 
-  /** Lives through it with some channels off, bit by bit; `outcome` says what came of it. @returns bits of channels met */
+  /** Lives through it with some channels off (bits); `outcome` says what came of it. @returns bits of channels met */
   live(off: number): number {
     const isOff = Uint8Array.from({ length: this.nowhere + 1 }, (_, c) => Number(c === this.nowhere || (off >> c) & 1));
     this.replay.run(this.history!, isOff, this.outcome);

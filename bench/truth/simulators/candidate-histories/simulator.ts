@@ -156,8 +156,8 @@ class CandidateHistoriesShop implements SimulatedShop {
 export const candidateHistories: Simulator = {
   name: 'candidate-histories',
   mechanism:
-    'Spells of interest bring touches, visits and orders alike; each paid touch may set off visits and further orders ' +
-    'of its own, which vanish with it: a branching process over candidates that are drawn once.',
+    'Spells of interest bring touches, visits and orders alike; each paid touch may set off visits and further ' +
+    'orders of its own, which vanish with it: a branching process over candidates that are drawn once.',
   shops: SHOPS,
   shop: (index, people) => new CandidateHistoriesShop(index, people),
 };

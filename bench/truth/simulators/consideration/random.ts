@@ -1,6 +1,6 @@
 /**
- * Random numbers as pure functions of seed, person, day and slot: a run under another plan meets the same draws, however
- * many it makes.
+ * Random numbers as pure functions of seed, person, day and slot: a run under another plan meets the same draws,
+ * however many it makes.
  */
 
 /** The last step of MurmurHash3 (Appleby 2011). */
