@@ -46,25 +46,29 @@ export function judgedPage(all: readonly Judged[], lookedAt: LookedAt, people: n
   const seen = byError.filter(({ simulator }) => lookedAt.credit.has(simulator.name));
   const shops = unseen.flatMap((judged) => judged.shops);
   const verdict = verdictOn(shops, 'causal');
+  const isBeaten = (betterThan(shops, 'causal', 'by_spend') ?? 1) < 0.5;
+  const rival = isBeaten ? 'Splitting by what the channels\ncost divides better in most shops. ' : '';
   return `# The models on shops by other authors
 
-[The report](README.md) judges every model on worlds of the generator that the causal model was tuned on. A shop of yours
-is a mechanism that nobody here wrote. So this page judges them on simulators of other mechanisms, whose authors knew the
-file formats and not the estimator: ${unseen.length} simulators, ${shops.length} shops of ${people.toLocaleString('en-US')} people.
+[The report](README.md) judges every model on worlds of the generator that the causal model was tuned on. A shop of
+yours is a mechanism that nobody here wrote. So this page judges them on simulators of other mechanisms, whose authors
+knew the file formats and not the estimator: ${unseen.length} simulators, ${shops.length} shops of
+${people.toLocaleString('en-US')} people.
 \`npm run bench truth/judge -- --write\` makes it anew; the same code gives the same page.
 
-**The causal model is much less accurate here than on its own generator.** It puts credit for ${percent(verdict.misplaced)} of revenue
-in the wrong place, its shares are off by ${percent(verdict.shareError)}, its total by ${percent(verdict.totalError)}; its 95 % intervals hold the truth for
-${percent(verdict.coverage)} of the channels, and where nothing works it claims ${percent(verdict.claimedOfNothing)} of revenue. Splitting by what the
-channels cost divides better in most shops. Trust an experiment before any figure of a model, and give the model your
-experiments: [they calibrate it](../concepts/experiments.md).
+**The causal model is much less accurate here than on its own generator.** It puts credit for
+${percent(verdict.misplaced)} of revenue in the wrong place, its shares are off by ${percent(verdict.shareError)}, its
+total by ${percent(verdict.totalError)}; its 95 % intervals hold the truth for ${percent(verdict.coverage)} of the
+channels, and where nothing works it claims ${percent(verdict.claimedOfNothing)} of revenue. ${rival}Trust an
+experiment before any figure of a model, and give the model your experiments:
+[they calibrate it](../concepts/experiments.md).
 
 ## The causal model, worst simulator first
 
 ${table(HEAD, [
   ...unseen.map((judged) => row(nameOf(judged, lookedAt), verdictOn(judged.shops, 'causal'))),
   row('**all of these**', verdict),
-  ...seen.map((judged) => row(`${judged.simulator.name} (tuned on)`, verdictOn(judged.shops, 'causal'))),
+  ...seen.map((judged) => row(`${nameOf(judged, lookedAt)} (tuned on)`, verdictOn(judged.shops, 'causal'))),
 ])}
 
 *Misplaced*: Σ |credit − truth| over the paid channels with touches, as a part of revenue. *Shares*: the part of the
@@ -73,8 +77,9 @@ and with its sign; both where marketing earns more than 2 % of revenue. *Of noth
 *Alarms*: channels that do nothing, whose interval excludes 0. *Covered*: truths inside the 95 % interval. *Score*: mean
 interval score (Gneiting and Raftery 2007) as a part of revenue; smaller is better.
 
-† How wide the intervals are was chosen by a look at these ([decision 38](../decisions/038-what-nobody-knows-of-a-shop.md)); at the others nobody
-had looked. What the model credits was chosen on none but the one that is called *tuned on*.
+† How wide the intervals are was chosen by a look at these
+([decision 38](../decisions/038-what-nobody-knows-of-a-shop.md)); at the others nobody had looked. What the model
+credits was chosen on none but the one that is called *tuned on*.
 
 ## Against the others
 
