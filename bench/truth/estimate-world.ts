@@ -1,3 +1,4 @@
+import type { EventTable } from '../../compute/journey-tables.ts';
 import type { TaskRunner } from '../../compute/pool.ts';
 import { DAY_S, DEFAULT_RUN_PARAMETERS } from '../../compute/run-options.ts';
 import { runTask } from '../../compute/tasks.ts';
@@ -52,34 +53,55 @@ function keepingPool(): TaskRunner & { readonly answers: Map<TaskName, unknown> 
   };
 }
 
-/** Every method on one world, through the analysis that the product runs: same journeys, same tasks, same rounding. */
-export async function estimateWorld({ spec, events }: World): Promise<Estimates> {
+/** A shop's rows as the analysis takes them, and what is asked about them. */
+export interface Rows {
+  readonly name: string;
+  readonly events: EventTable;
+  /** paid channels with touches, in the order of the answers */
+  readonly paid: readonly string[];
+  readonly startS: number;
+  readonly days: number;
+  /** of the window, major units */
+  readonly spend: ReadonlyMap<string, number>;
+}
+
+/** Every method on one world. */
+export const estimateWorld = ({ spec, events }: World): Promise<Estimates> =>
+  estimateRows({
+    name: spec.name,
+    events,
+    paid: paidChannels(spec).map((c) => spec.channels[c]!.name),
+    startS: WORLD_START_S,
+    days: spec.days,
+    spend: new Map(),
+  });
+
+/** Every method, through the analysis that the product runs: same journeys, same tasks, same rounding. */
+export async function estimateRows({ name, events, paid, startS, days, spend }: Rows): Promise<Estimates> {
   const { paths, totals } = journeysOf(events, DEFAULT_RUN_PARAMETERS.lookbackS);
-  const rangeEndS = WORLD_START_S + spec.days * DAY_S;
   const observedUntilS = events.timeS.reduce((latest, t) => Math.max(latest, t), 0);
   const pool = keepingPool();
   const figures = await analyze(
-    { paths, events, totals, spend: new Map(), observedUntilS },
+    { paths, events, totals, spend, observedUntilS },
     {
       ...DEFAULT_RUN_PARAMETERS,
       model: 'causal',
       granularity: 'monthly',
-      rangeStartS: WORLD_START_S,
-      rangeEndS,
+      rangeStartS: startS,
+      rangeEndS: startS + days * DAY_S,
       baselineChannels: DEFAULT_BASELINE_CHANNELS,
       currency: 'USD',
-      seed: spec.name,
+      seed: name,
     },
     { pool, onProgress: () => undefined, signal: new AbortController().signal, clockMs: () => 0, startedMs: 0 },
   );
-  const answer = <Name extends TaskName>(name: Name): Good<Name> => {
-    const outcome = pool.answers.get(name) as TaskOutcome<Name>;
-    if (!outcome.ok) throw new Error(`${spec.name}: ${name} gave no answer: ${outcome.message}`);
+  const answer = <Name extends TaskName>(task: Name): Good<Name> => {
+    const outcome = pool.answers.get(task) as TaskOutcome<Name>;
+    if (!outcome.ok) throw new Error(`${name}: ${task} gave no answer: ${outcome.message}`);
     return outcome as Good<Name>;
   };
   const second = runTask('markov', { paths, order: 2 }, () => undefined);
-  if (!second.ok) throw new Error(`${spec.name}: ${second.message}`);
-  const paid = paidChannels(spec).map((c) => spec.channels[c]!.name);
+  if (!second.ok) throw new Error(`${name}: ${second.message}`);
   const credited = ({
     channels,
     value,

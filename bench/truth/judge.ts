@@ -1,0 +1,91 @@
+/**
+ * Every method on shops by authors who had not read them: `npm run bench truth/judge -- [--people 60000] [simulator or
+ * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { ShopOrder } from './judge-process.ts';
+import type { ShopRecord } from './shop-record.ts';
+import { SIMULATORS } from './simulators/registry.ts';
+import { judgedPage, type LookedAt } from './judged-page.ts';
+import { verdictOn, type Contender } from './verdict.ts';
+
+const PEOPLE = 60_000;
+/** Decisions 6, 25, 26, 28 and 31 chose what is credited, decision 38 how wide the intervals are. */
+const LOOKED_AT: LookedAt = {
+  credit: new Set(['candidate-histories']),
+  intervals: new Set(['consumer-states', 'discrete-choice', 'semi-synthetic']),
+};
+const SHOWN = ['causal', 'shapley', 'markov_1', 'last_click', 'by_spend'] as const satisfies readonly Contender[];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { people: { type: 'string', default: String(PEOPLE) }, write: { type: 'boolean', default: false } },
+});
+const names = SIMULATORS.flatMap(({ name, shops }) =>
+  Array.from({ length: shops }, (_, n) => `${name}_${n + 1}`),
+).filter(
+  (name) => positionals.length === 0 || positionals.some((start) => name === start || name.startsWith(`${start}_`)),
+);
+if (names.length === 0) throw new Error(`No simulator or shop is called so: ${positionals.join(', ')}.`);
+
+const records = await judgeAll(names, Number(values.people));
+const judged = SIMULATORS.map((simulator) => ({
+  simulator,
+  shops: records.filter((record) => record.simulator === simulator.name),
+})).filter(({ shops }) => shops.length > 0);
+for (const { simulator, shops } of judged) {
+  console.log(`\n${simulator.name}: ${shops.length} shops`);
+  console.log('           misplaced   shares    total     bias  nothing   alarms  covered    score');
+  for (const contender of SHOWN) {
+    const { misplaced, shareError, totalError, totalBias, claimedOfNothing, falseAlarms, coverage, intervalScore } =
+      verdictOn(shops, contender);
+    const cells = [
+      misplaced,
+      shareError,
+      totalError,
+      totalBias,
+      claimedOfNothing,
+      falseAlarms,
+      coverage,
+      intervalScore,
+    ];
+    console.log(`${contender.padEnd(11)} ${cells.map((cell) => (cell?.toFixed(3) ?? '–').padStart(8)).join(' ')}`);
+  }
+}
+if (values.write) {
+  const folder = join(import.meta.dirname, '../../docs/truth');
+  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, Number(values.people)));
+  writeFileSync(join(folder, 'judged.json'), `[\n${records.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`);
+  console.log(`Written to ${folder}`);
+}
+
+/** Records in the order of the names. */
+async function judgeAll(all: readonly string[], people: number): Promise<ShopRecord[]> {
+  const waiting = [...all];
+  const found = new Map<string, ShopRecord>();
+  const work = async (): Promise<void> => {
+    const child = fork(fileURLToPath(new URL('./judge-process.ts', import.meta.url)));
+    const ended = once(child, 'exit').then(([code, signal]) => {
+      throw new Error(`a process that judges shops ended (${String(code ?? signal)})`);
+    });
+    ended.catch(() => undefined);
+    try {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        child.send({ name, people } satisfies ShopOrder);
+        const [record] = (await Promise.race([once(child, 'message'), ended])) as [ShopRecord];
+        found.set(name, record);
+        console.error(`${String(found.size).padStart(4)}/${all.length} ${name}`);
+      }
+    } finally {
+      child.kill();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), all.length) }, work));
+  return all.map((name) => found.get(name)!);
+}
