@@ -1,4 +1,4 @@
-import { Caller, openHouse, type House } from '../house.ts';
+import { Caller, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 
 let house: House;
@@ -44,4 +44,36 @@ test('an upload of which every row is rejected has failed, and says why', async 
   expect(data).toEqual({
     addRecords: { ingest: { status: 'FAILED', failure: { code: 'ALL_ROWS_REJECTED' }, accepted: 0 } },
   });
+});
+
+/** One row that is wrong in one way or another; REST takes the rows alone, or as a member. */
+const ROW = { date: '2026-10-01', channel: 'c', spend: 1 };
+test.each<readonly [string, unknown, string, string]>([
+  ['a number among rows', [ROW, 2], '/1', 'invalid_type'],
+  ['null among rows', [ROW, null], '/1', 'invalid_type'],
+  ['a number', [1], '/0', 'invalid_type'],
+  ['a text', ['a'], '/0', 'invalid_type'],
+  ['a list', [[]], '/0', 'invalid_type'],
+  ['a row without columns', [{}], '', 'unreadable_header'],
+  ['no row', [], '', 'too_small'],
+  ['a row too many', Array(1_001).fill(ROW), '', 'too_big'],
+])('%s is refused alike at both doors, and nothing is stored', async (_what, records, place, code) => {
+  const caller = await Caller.register(house.root);
+  const connected = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+  const id = String(connected.body['data_source_id']);
+  const refusal = (param: string) => ({ status: 422, type: 'validation_error', code, param });
+  const send = async (body: unknown) => {
+    const { status, body: answer } = await caller.post(`/data-sources/${id}/records`, body);
+    const { type, code: told, param } = (answer['error'] ?? {}) as Json;
+    return { status, type, code: told, param };
+  };
+  expect(await send(records)).toEqual(refusal(place));
+  expect(await send({ records })).toEqual(refusal(`/records${place}`));
+  const { errors } = await caller.graphql(
+    'mutation ($input: AddRecordsInput!) { addRecords(input: $input) { ingest { accepted } } }',
+    { input: { dataSourceId: id, records } },
+  );
+  const { http_status: status, type, reason, param } = errors?.[0]?.extensions ?? {};
+  expect({ status, type, code: reason, param }).toEqual(refusal(`/records${place}`));
+  expect((await caller.get(`/data-sources/${id}/status`)).body).toMatchObject({ records_synced: 0 });
 });

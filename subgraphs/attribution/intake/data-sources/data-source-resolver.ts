@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { z } from 'zod';
-import { MOST_JSON_ROWS, type addedRecords, type addedReport } from '../../../../schema/contract/ingest.ts';
+import { sentRecords, type addedRecords, type addedReport } from '../../../../schema/contract/ingest.ts';
 import { rejects } from '../../../../schema/contract/rejects.ts';
 import type { sourceDetail } from '../../../../schema/contract/source-records.ts';
 import type { sources } from '../../../../schema/contract/data-sources.ts';
@@ -19,6 +19,7 @@ import {
 } from '../../../../platform/graph/connection.ts';
 import type { GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.ts';
+import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import { perRequest } from '../../../../platform/graph/request-context.ts';
 import { exactlyOnce, type Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../../platform/identifiers.ts';
@@ -176,13 +177,8 @@ export class DataSourceResolver {
     @Arg('input', () => AddRecordsInput) input: z.output<typeof addedRecords>,
   ): Promise<GraphRecord<typeof addedReport>> {
     const principal = assertAction(context.principal, 'dataSource:write');
-    if (input.records.length > MOST_JSON_ROWS) {
-      throw new ProblemError('validation_error', `records: at most ${MOST_JSON_ROWS} rows; upload a file for more.`, {
-        code: 'too_many',
-        param: '/records',
-      });
-    }
-    const body = bytesOf(Buffer.from(JSON.stringify(input.records)));
+    const { records } = parseGraphInput(sentRecords, input);
+    const body = bytesOf(Buffer.from(JSON.stringify(records)));
     const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
     const report = await exactlyOnce(this.#services.database, context, {
       effect: recordsReport,
@@ -194,6 +190,8 @@ export class DataSourceResolver {
           settle,
         ),
       recall: (stored) => Promise.resolve(stored),
+    }).catch((error: unknown) => {
+      throw blamingRows(error);
     });
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
   }
@@ -280,6 +278,13 @@ export class DataSourceResolver {
   #trust(context: RequestContext, records: number) {
     return recordEnvelope(records, this.#services.clock(), context.apiVersion);
   }
+}
+
+/** Where a file has its content, the input has its rows. */
+function blamingRows(error: unknown): unknown {
+  return error instanceof ProblemError
+    ? error.renaming((pointer) => (/^$|^\/(content|mapping)\b/.test(pointer) ? '/records' : pointer))
+    : error;
 }
 
 async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
