@@ -46,7 +46,7 @@ test('an upload of which every row is rejected has failed, and says why', async 
   });
 });
 
-/** One row that is wrong in one way or another; REST takes the rows alone, or as a member. */
+/** REST takes rows alone, or as a member. */
 const ROW = { date: '2026-10-01', channel: 'c', spend: 1 };
 test.each<readonly [string, unknown, string, string]>([
   ['a number among rows', [ROW, 2], '/1', 'invalid_type'],
@@ -56,7 +56,7 @@ test.each<readonly [string, unknown, string, string]>([
   ['a list', [[]], '/0', 'invalid_type'],
   ['a row without columns', [{}], '', 'unreadable_header'],
   ['no row', [], '', 'too_small'],
-  ['a row too many', Array(1_001).fill(ROW), '', 'too_big'],
+  ['a row too many', Array.from({ length: 1_001 }, () => ROW), '', 'too_big'],
 ])('%s is refused alike at both doors, and nothing is stored', async (_what, records, place, code) => {
   const caller = await Caller.register(house.root);
   const connected = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
