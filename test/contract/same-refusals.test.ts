@@ -189,7 +189,9 @@ describe('whole numbers of a query', () => {
 
 /** The same question, selecting next to nothing: what much of it costs is another matter. */
 function bare(text: string): string {
-  return `${/^query [^{]*\{ [^{]*/m.exec(text)![0]}{ __typename } }`;
+  const [, definitions, field] = /^query \w+\(([^{]*)\)\s*\{\s*(\w+\([^)]*\))/m.exec(text)!;
+  const used = definitions!.split(/,?\s*(?=\$)/).filter((each) => field!.includes(each.slice(0, each.indexOf(':'))));
+  return `query (${used.join(', ')}) { ${field} { __typename } }`;
 }
 
 /** What a query needs to be asked at all. */

@@ -46,6 +46,42 @@ test('an upload of which every row is rejected has failed, and says why', async 
   });
 });
 
+test('rejected rows of the newest upload come first, in the order of its lines; a cursor keeps its row', async () => {
+  const caller = await Caller.register(house.root);
+  const connected = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+  const id = String(connected.body['data_source_id']);
+  const upload = async (...times: readonly string[]) => {
+    const lines = ['user_id,timestamp,channel', ...times.map((time) => `u,${time},email`)].join('\n');
+    const { body } = await caller.send('POST', `/data-sources/${id}/records`, lines, { 'content-type': 'text/csv' });
+    return String(body['upload_id']);
+  };
+  const listed = async (query = '') => {
+    const { body } = await caller.get(`/data-sources/${id}/rejects${query}`);
+    return (body['rejects'] as unknown as readonly Json[]).map((row) => `${row['upload_id']} ${row['line']}`);
+  };
+  const page = async (range: string) => {
+    const { data } = await caller.graphql(
+      `{ dataSourceRejects(id: "${id}", ${range}) { edges { cursor node { uploadId line } } pageInfo { hasNextPage } } }`,
+    );
+    const { edges, pageInfo } = data!['dataSourceRejects'] as unknown as {
+      edges: readonly { cursor: string; node: { uploadId: string; line: number } }[];
+      pageInfo: { hasNextPage: boolean };
+    };
+    const rows = edges.map(({ node }) => `${node.uploadId} ${node.line}`);
+    return { rows, cursors: edges.map(({ cursor }) => cursor), hasNext: pageInfo.hasNextPage };
+  };
+  const first = await upload('soon', 'later');
+  const second = await upload('never', '2026-01-01', 'ever');
+  const rows = [`${second} 2`, `${second} 4`, `${first} 2`, `${first} 3`];
+  expect(await listed()).toEqual(rows);
+  expect(await listed('?page=2&per_page=3')).toEqual(rows.slice(3));
+  const begin = await page('first: 2');
+  expect(begin).toMatchObject({ rows: rows.slice(0, 2), hasNext: true });
+  await upload('always');
+  expect(await page(`first: 2, after: "${begin.cursors[1]}"`)).toMatchObject({ rows: rows.slice(2), hasNext: false });
+  expect(await page(`last: 1, before: "${begin.cursors[1]}"`)).toMatchObject({ rows: rows.slice(0, 1) });
+});
+
 /** REST takes rows alone, or as a member. */
 const ROW = { date: '2026-10-01', channel: 'c', spend: 1 };
 test.each<readonly [string, unknown, string, string]>([

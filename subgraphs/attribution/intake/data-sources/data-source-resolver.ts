@@ -11,7 +11,6 @@ import type { Principal, RequestContext } from '../../../../schema/principal.ts'
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import {
   connectionOf,
-  isNumberKey,
   PageArguments,
   parsePage,
   placesOf,
@@ -53,6 +52,11 @@ export interface DataSourceServices extends SourceServices {
     source: { readonly accountId: Uuid; readonly dataSourceId: Uuid },
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
+  /** How many rejected rows stand before one of them. */
+  readonly rejectsBefore: (
+    source: { readonly accountId: Uuid; readonly dataSourceId: Uuid },
+    row: { readonly uploadId: Uuid; readonly line: number },
+  ) => Promise<number>;
   readonly isAgent: IsAgent;
   readonly mostSources: number;
   readonly connectors: Connectors;
@@ -134,12 +138,11 @@ export class DataSourceResolver {
     const principal = assertAction(context.principal, 'dataSource:read');
     const source = await this.#require(principal, id);
     const key = { accountId: source.accountId, dataSourceId: source.id };
-    const page = parsePage(args, { isKey: isNumberKey });
+    const page = parsePage(args, { isKey: (text) => rejectKeyIn(text) !== undefined });
     const { total } = await this.#services.listRejects(key, { limit: 0, offset: 0 });
-    // The list grows at its end alone, so that places are keys.
-    const places = await placesOf(page, total, Number);
+    const places = await placesOf(page, total, (text) => this.#services.rejectsBefore(key, rejectKeyIn(text)!));
     const { rows } = await this.#services.listRejects(key, places);
-    const shown = Rows.at(rows, { offset: places.offset, total }, page);
+    const shown = Rows.at(rows, { offset: places.offset, total }, page, ({ uploadId, line }) => `${uploadId}/${line}`);
     return connectionOf(shown, page, total, this.#trust(context, rows.length));
   }
 
@@ -278,6 +281,13 @@ export class DataSourceResolver {
   #trust(context: RequestContext, records: number) {
     return recordEnvelope(records, this.#services.clock(), context.apiVersion);
   }
+}
+
+/** The row that a cursor stands for: its upload, and its line in it. */
+function rejectKeyIn(text: string): { readonly uploadId: Uuid; readonly line: number } | undefined {
+  const [, upload, line] = /^(\w+)\/(\d{1,15})$/.exec(text) ?? [];
+  const uploadId = upload === undefined ? undefined : uuidFromPublicId('upload', upload);
+  return uploadId === undefined ? undefined : { uploadId, line: Number(line) };
 }
 
 /** Where a file has its content, the input has its rows. */
