@@ -85,7 +85,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
-      return billingSubgraph({ clock });
+      return billingSubgraph({ database, clock });
     case 'attribution':
       return attributionSubgraph({
         database,

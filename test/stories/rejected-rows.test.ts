@@ -61,7 +61,8 @@ test('rejected rows of the newest upload come first, in the order of its lines; 
   };
   const page = async (range: string) => {
     const { data } = await caller.graphql(
-      `{ dataSourceRejects(id: "${id}", ${range}) { edges { cursor node { uploadId line } } pageInfo { hasNextPage } } }`,
+      `{ dataSourceRejects(id: "${id}", ${range}) { edges { cursor node { uploadId line } } ` +
+        'pageInfo { hasNextPage } } }',
     );
     const { edges, pageInfo } = data!['dataSourceRejects'] as unknown as {
       edges: readonly { cursor: string; node: { uploadId: string; line: number } }[];

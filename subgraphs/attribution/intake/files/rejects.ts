@@ -72,8 +72,8 @@ export async function listRejects(
       params,
     }),
     clickhouse.rows(
-      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ORDER BY upload_id DESC, line ` +
-        `LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ` +
+        `ORDER BY upload_id DESC, line LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
       RejectRow,
       { params: { ...params, ...page } },
     ),
