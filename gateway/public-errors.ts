@@ -61,6 +61,11 @@ function unrunnable(thrown: unknown): ProblemError | undefined {
       });
 }
 
+/** What REST has in the path is a member of the input here. */
+function inInput(param: string): string {
+  return param.replace(/^path:/, '/');
+}
+
 /** Shows problems the way the graph's callers see them. */
 export class PublicErrors {
   readonly #docsRoot: string;
@@ -77,7 +82,7 @@ export class PublicErrors {
    * any.
    */
   present(thrown: unknown, requestId: string): GraphQLFormattedError {
-    const { message, problem } = problemBehind(thrown, requestId, this.#logger);
+    const { message, problem } = problemBehind(thrown, requestId, this.#logger).renaming(inInput);
     const { path, locations } = thrown instanceof GraphQLError ? thrown : {};
     return {
       message,

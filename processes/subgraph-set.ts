@@ -20,7 +20,7 @@ import type { ReceiveRecords } from '../subgraphs/attribution/intake/data-source
 import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
 import { receiveRecords } from '../subgraphs/attribution/intake/files/receive-records.ts';
-import { listRejects } from '../subgraphs/attribution/intake/files/rejects.ts';
+import { listRejects, rejectsBefore } from '../subgraphs/attribution/intake/files/rejects.ts';
 import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-rows.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
@@ -85,7 +85,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
-      return billingSubgraph({ clock });
+      return billingSubgraph({ database, clock });
     case 'attribution':
       return attributionSubgraph({
         database,
@@ -95,6 +95,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         publicBaseUrl: config?.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
+        rejectsBefore: (source, row) => rejectsBefore(clickhouse, source, row),
         connectors: options.connectors ?? new Connectors(SERVED),
         sourceCredentials: new SourceCredentials(new KeyVault(options.keyEncryptionKey)),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),

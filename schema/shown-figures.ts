@@ -2,7 +2,7 @@ import { DIGITS } from './contract/contract.ts';
 import { roundHalfUp } from './rounding.ts';
 
 /** Decimals of a fraction that says nothing of them. */
-const RATIO_DIGITS = 4;
+export const RATIO_DIGITS = 4;
 
 /**
  * How a figure is shown, at every door: rounded half up, to the decimals that the contract says of its member. Null for
@@ -18,7 +18,8 @@ export function figureShaper(scalar: string, member: string): ((value: unknown) 
   return null;
 }
 
-function roundAll(value: unknown, digits: number): unknown {
+/** Every number in a value of JSON, rounded. */
+export function roundAll(value: unknown, digits: number): unknown {
   if (typeof value === 'number') return roundHalfUp(value, digits);
   if (Array.isArray(value)) return value.map((item) => roundAll(item, digits));
   if (typeof value !== 'object' || value === null) return value;

@@ -3,6 +3,7 @@ import type {
   AnalysisFigures,
   ExperimentCalibration,
 } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
+import { shownModels } from '../../subgraphs/attribution/analysis/attributions/model-diagnostics.ts';
 import { presentChannels } from '../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
 import {
   presentCampaigns,
@@ -62,7 +63,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
       elapsed_ms: diagnostics.elapsedMs,
       run_digest: diagnostics.runDigest,
       warnings: diagnostics.warnings,
-      models: diagnostics.models,
+      models: shownModels(diagnostics.models),
       experiments: (figures.calibrations ?? []).map(reportedExperiment),
     },
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { queryInteger } from '../../schema/contract/query-integer.ts';
 import { newAttribution } from '../../schema/contract/attribution-request.ts';
 import { RESULT_SECTIONS } from '../../schema/contract/attribution-result.ts';
 import { attributions } from '../../schema/contract/attributions.ts';
@@ -12,6 +13,9 @@ import { meta, presentMeta, type PageRequest } from '../representations/list.ts'
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 import { offeredSections, sectionVariables, type Include } from '../sections.ts';
 
+/** Of an analysis, far more than there can be. */
+const MOST_EVENTS = 999_999_999;
+
 const EXAMPLE_ID = exampleAttribution['id'] as string;
 
 const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
@@ -21,11 +25,7 @@ const flag = z
   .transform((value) => value === 'true')
   .default(false)
   .meta({ openapi: { type: 'boolean', default: false } });
-const eventId = z
-  .string()
-  .regex(/^\d{1,9}$/, 'must be the id of an event: a whole number')
-  .transform(Number)
-  .optional();
+const eventId = (description: string) => queryInteger(0, MOST_EVENTS, description).optional();
 
 const include = z
   .array(z.enum(RESULT_SECTIONS))
@@ -165,16 +165,10 @@ export const attributionOperations = [
       'which stops a browser from reconnecting. Closing the stream never cancels the analysis.',
     pathSchema: idPath,
     querySchema: z.object({
-      last_event_id: eventId.meta({
-        description: 'As Last-Event-ID, for clients that cannot set headers',
-        openapi: { type: 'integer', minimum: 0 },
-      }),
+      last_event_id: eventId('As Last-Event-ID, for clients that cannot set headers'),
     }),
     headerSchema: z.object({
-      'last-event-id': eventId.meta({
-        description: 'Id of the last event that was seen',
-        openapi: { type: 'integer', minimum: 0 },
-      }),
+      'last-event-id': eventId('Id of the last event that was seen'),
     }),
     success: { status: 200, description: 'The event stream', schema: null },
     problems: ['resource_not_found'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MOST_JSON_ROWS, storedReject, uploadReport } from '../../schema/contract/ingest.ts';
+import { MOST_JSON_ROWS, sentRecords, sentRows, storedReject, uploadReport } from '../../schema/contract/ingest.ts';
 import { rejects } from '../../schema/contract/rejects.ts';
 import { restForm } from '../../schema/contract/rest-form.ts';
 import { csvCredentials, newSource } from '../../schema/contract/source-requests.ts';
@@ -20,8 +20,6 @@ const csvConnection = restForm(newSource).extend({
 /** Which of the other types are served, and what their credentials are, the graph knows. */
 const otherConnection = restForm(newSource).extend({ type: z.enum(SOURCE_TYPES).exclude(['csv_upload']) });
 
-const rows = z.array(z.record(z.string(), z.unknown())).max(MOST_JSON_ROWS);
-
 const uploadRecords = operation({
   id: 'uploadRecords',
   tag: sources.tag,
@@ -38,7 +36,7 @@ const uploadRecords = operation({
     'without one by user, time, channel, campaign, event and revenue, so that two purchases of one instant both ' +
     'count: give orders an id if their revenue may be corrected later.',
   pathSchema: restForm(namedSource),
-  bodySchema: z.union([rows, z.object({ records: rows })], {
+  bodySchema: z.union([sentRows, sentRecords], {
     error: `send an array of at most ${MOST_JSON_ROWS} rows, or {"records": […]}; every row is an object`,
   }),
   success: {

@@ -1,20 +1,12 @@
 import { z } from 'zod';
+import { queryInteger } from '../../schema/contract/query-integer.ts';
 import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
 import { given, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 
 const MOST_EVENTS = 2 ** 31 - 1;
 
-const position = z
-  .string()
-  .regex(/^\d{1,10}$/, 'must be the id of an event: a whole number')
-  .transform(Number)
-  .pipe(z.int().max(MOST_EVENTS))
-  .optional();
-const ofPosition = (description: string) => ({
-  description,
-  openapi: { type: 'integer', minimum: 0, maximum: MOST_EVENTS },
-});
+const position = (description: string) => queryInteger(0, MOST_EVENTS, description).optional();
 
 /** `types=a,b`, also repeated. */
 const types = z
@@ -43,16 +35,14 @@ export const eventOperations = [
       'back with the last id misses nothing and sees nothing twice. A type that is asked for needs the scope that ' +
       'reads its resources; without types the stream leaves out what the key may not read.',
     querySchema: z.object({
-      after: position.meta(
-        ofPosition(
-          'Id of the last event that was seen, for clients that cannot set headers; 0 for all that are kept. Without ' +
-            'it and Last-Event-ID the stream begins now',
-        ),
+      after: position(
+        'Id of the last event that was seen, for clients that cannot set headers; 0 for all that are kept. Without ' +
+          'it and Last-Event-ID the stream begins now',
       ),
       types,
     }),
     headerSchema: z.object({
-      'last-event-id': position.meta(ofPosition('Id of the last event that was seen; counts before after')),
+      'last-event-id': position('Id of the last event that was seen; counts before after'),
     }),
     success: { status: 200, description: 'The event stream', schema: null },
     problems: ['insufficient_permissions'],

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import { sentRecords, sentRows } from '../../schema/contract/ingest.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { whileCredentialLasts } from '../../services/identity/admission/while-credential-lasts.ts';
 import { digestOf } from '../../services/idempotency/content-digest.ts';
@@ -57,7 +59,7 @@ export const ingestUpload: Step = {
     const { id } = request.path as { readonly id: string };
     const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload)).catch(
       (error: unknown) => {
-        throw blamingBody(error);
+        throw blamingBody(call, error);
       },
     );
     call.contentDigest = outcome.contentDigest ?? null;
@@ -80,19 +82,22 @@ export const ingestUpload: Step = {
 
 /**
  * Where a connection has members for a file and its mapping, an upload is the file: an error about them is about the
- * body.
+ * body, or about the member of it that has the rows.
  */
-function blamingBody(error: unknown): unknown {
+function blamingBody(call: Call, error: unknown): unknown {
+  const place = call.bodyBytes === undefined || Array.isArray(call.body) ? '' : '/records';
   return error instanceof ProblemError
-    ? error.renaming((pointer) => (/^\/(content|mapping)\b/.test(pointer) ? '' : pointer))
+    ? error.renaming((pointer) => (/^\/(content|mapping)\b/.test(pointer) ? place : pointer))
     : error;
 }
 
 /** Finds the rows in the request, whichever way they were sent, and hands them on. */
 async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promise<T>): Promise<T> {
   const { http } = call;
-  if (call.bodyBytes !== undefined)
-    return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body: jsonRows(call, call.bodyBytes) });
+  if (call.bodyBytes !== undefined) {
+    const body = bytesOf(jsonRows(call, call.bodyBytes));
+    return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body });
+  }
   const limits = limitsOf(call);
   const sent = parseMediaType(http.get('Content-Type'));
   const contentEncoding = uploadEncoding(http.get('Content-Encoding'));
@@ -146,13 +151,26 @@ function remembering(source: AsyncIterable<Buffer>): {
   return { body: body(), failure: () => failure };
 }
 
-/** The rows as one JSON array: the bytes as they came, or the `records` member written anew. */
-async function* jsonRows(call: Call, bytes: Buffer): AsyncGenerator<Uint8Array> {
-  const schema = call.operation.bodySchema!;
+/**
+ * The rows as one JSON array: the bytes as they came, or the `records` member written anew.
+ * @throws ProblemError `validation_error`, with nothing stored
+ */
+function jsonRows(call: Call, bytes: Buffer): Uint8Array {
+  const schema = schemaOfRows(call);
   const errors = [
     ...unknownMembers(schema, call.body, 'unknown_member', jsonPointer),
     ...(faultsIn(schema, call.body).faults ?? []),
   ];
   if (errors.length > 0) throw requestProblem('validation_error', errors);
-  yield Array.isArray(call.body) ? bytes : Buffer.from(JSON.stringify((call.body as Json)['records']));
+  return Array.isArray(call.body) ? bytes : Buffer.from(JSON.stringify((call.body as Json)['records']));
+}
+
+/** That of the form that was chosen, so that a fault has its place in it. */
+function schemaOfRows({ body, operation }: Call): z.ZodType {
+  if (Array.isArray(body)) return sentRows;
+  return typeof body === 'object' && body !== null ? sentRecords : operation.bodySchema!;
+}
+
+async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

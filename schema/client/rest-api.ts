@@ -261,7 +261,7 @@ export interface paths {
         };
         /**
          * List the rows that were not stored
-         * @description With line, column and reason, for every upload whose rejects are kept.
+         * @description The newest upload first, its rows in the order of their lines; with line, column and reason.
          *
          *     Needs the scope `attribution:read`.
          */

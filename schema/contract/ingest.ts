@@ -65,12 +65,16 @@ export const shownReport = ingestReport.extend({ errors: z.array(reportedRow).ma
 /** What the port behind POST /data-sources/{id}/records reports; by the id its rejected rows can be told apart. */
 export const uploadReport = shownReport.partial({ uploadId: true });
 
+/** Rows that are sent as JSON, at both doors. */
+export const sentRows = z
+  .array(z.record(z.string(), z.unknown()))
+  .min(1, 'must have at least one row')
+  .max(MOST_JSON_ROWS, `must have at most ${MOST_JSON_ROWS} rows; send more of them as a file`);
+export const sentRecords = z.object({ records: sentRows.meta({ graph: 'One object per row.' }) });
+
 /** Rows that the graph takes; REST takes them as an upload. */
 export const addedRecords = z
-  .object({
-    dataSourceId: id('ds').meta({ graph: 'Public id of the source.' }),
-    records: z.array(z.record(z.string(), z.unknown())).meta({ graph: 'One object per row.' }),
-  })
+  .object({ dataSourceId: id('ds').meta({ graph: 'Public id of the source.' }), ...sentRecords.shape })
   .meta({ graph: 'Up to 1,000 rows of one kind, as objects with the canonical column names.' });
 export const addedReport = z
   .object({ ingest: ingestReport.meta({ graph: 'What came of the rows.' }) })

@@ -5,8 +5,8 @@ export function queryInteger(least: number, most: number, description: string) {
   const expected = `must be a whole number from ${least} to ${most}`;
   return z
     .string()
-    .regex(/^\d{1,10}$/, expected)
+    .refine((text) => /^-?\d+$/.test(text), { error: expected, abort: true })
     .transform(Number)
-    .refine((value) => value >= least && value <= most, expected)
+    .pipe(z.number().min(least, expected).max(most, expected))
     .meta({ description, openapi: { type: 'integer', minimum: least, maximum: most } });
 }

@@ -23,8 +23,9 @@ export const rejects = noun({
       action: 'dataSource:read',
       field: 'dataSourceRejects',
       summary: 'List the rows that were not stored',
-      description: 'With line, column and reason, for every upload whose rejects are kept.',
-      graph: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.',
+      description: 'The newest upload first, its rows in the order of their lines; with line, column and reason.',
+      graph: 'Rows that were not taken: the newest upload first, its rows in the order of their lines. Errors: ' +
+        'RESOURCE_NOT_FOUND.',
       named: namedSource,
       answer: { page: rejectedRow },
       answered: 'A page of rejected rows',

@@ -10,7 +10,7 @@ import { RESYNC, type Resync } from '../../platform/postgres/pub-sub.ts';
  */
 export function assertPlace(after: number | null | undefined): void {
   if (after == null || after >= 0) return;
-  throw new ProblemError('validation_error', 'after: must not be negative', { code: 'out_of_range', param: '/after' });
+  throw new ProblemError('validation_error', 'after: must not be negative', { code: 'too_small', param: '/after' });
 }
 
 /** Numbered items that watchers are told of as they come, and that can be read again. */

@@ -100,6 +100,109 @@ describe('input that does not fit', () => {
   });
 });
 
+/** A whole number in the query of a list, and what the graph calls it; a number of a page it does not know. */
+interface QueryInteger {
+  readonly saying: Saying;
+  readonly name: string;
+  readonly range: { readonly minimum: number; readonly maximum: number };
+  readonly variable: string | null;
+}
+
+const SIZES: ReadonlySet<string> = new Set(['per_page', 'limit']);
+/** Numbers of other size are none of the graph's. */
+const LARGEST_INT = 2 ** 31 - 1;
+
+const QUERY_INTEGERS = sayings().flatMap((saying): QueryInteger[] => {
+  const shape = (saying.operation?.querySchema?.shape ?? {}) as Record<string, z.ZodType>;
+  return Object.entries(shape).flatMap(([name, member]): QueryInteger[] => {
+    const openapi = documented(member);
+    if (openapi?.type !== 'integer') return [];
+    const inGraph = SIZES.has(name) ? 'first' : name === 'after' ? name : `filter.${camelCase(name)}`;
+    const isAsked = saying.text.includes(`$${inGraph.split('.')[0]!}:`) && saying.kind === 'query' && name !== 'page';
+    return [{ saying, name, range: openapi, variable: isAsked ? inGraph : null }];
+  });
+});
+
+function documented(member: z.ZodType): { type: string; minimum: number; maximum: number } | undefined {
+  const { openapi } = (member.meta() ?? {}) as { openapi?: { type: string; minimum: number; maximum: number } };
+  const { innerType } = member.def as { innerType?: z.ZodType };
+  return openapi ?? (innerType === undefined ? undefined : documented(innerType));
+}
+
+test('whole numbers of lists and streams are tried at both doors', () => {
+  const tried = QUERY_INTEGERS.map(({ saying, name, variable }) => `${saying.operation!.id} ${name} ${variable}`);
+  expect(tried).toEqual(
+    expect.arrayContaining([
+      'listAuditEvents before_sequence filter.beforeSequence',
+      'listAuditEvents limit first',
+      'listReferrals depth filter.depth',
+      'listWebhookDeliveries limit first',
+      'streamEvents after null',
+    ]),
+  );
+});
+
+describe('whole numbers of a query', () => {
+  let house: House;
+  let caller: Caller;
+  let belongings: Belongings;
+  beforeAll(async () => {
+    house = await openHouse('one process', { withWorker: false });
+    caller = await Caller.register(house.root);
+    belongings = await furnish(caller, { withWorker: false });
+  });
+  afterAll(() => house.stop());
+
+  test.each(QUERY_INTEGERS.map((each) => [`${each.saying.operation!.id}, ${each.name}`, each] as const))(
+    '%s',
+    async (_title, { saying: { operation, text, variables }, name, range, variable }) => {
+      const own: ChooseId = (kind) => belongings[kind] ?? unknownId(kind);
+      const request = exampleRequest(operation!, own);
+      const smallest = range.minimum - 1;
+      const largest = range.maximum + 1;
+      for (const [value, code] of [
+        [smallest, 'too_small'],
+        [-1_000, 'too_small'],
+        [largest, 'too_big'],
+        ['x', 'invalid_value'],
+        ['1.5', 'invalid_value'],
+        ['', 'invalid_value'],
+      ] as const) {
+        const address = addressOf(operation!.path, { ...request, query: { [name]: String(value) } });
+        const { status, body } = await caller.get(address);
+        const { code: told, param } = (body['error'] ?? {}) as Json;
+        const refused = { value, status: 422, code };
+        expect({ value, status, code: told, param }).toEqual({ ...refused, param: `query:${name}` });
+        // As other lists have it, a page has fewer entries than `limit` may ask for.
+        const isOfGraph = typeof value === 'string' || value <= LARGEST_INT;
+        if (variable === null || !isOfGraph || (name === 'per_page' && value === largest)) continue;
+        const asked = variable.startsWith('filter.')
+          ? { filter: { [variable.slice('filter.'.length)]: value } }
+          : { [variable]: value };
+        const { errors } = await caller.graphql(bare(text), { ...idsIn(variables(own)), ...asked });
+        const { http_status, reason } = errors?.[0]?.extensions ?? {};
+        expect({ value, status: http_status, code: reason }).toEqual(refused);
+      }
+    },
+  );
+});
+
+/** The same question, selecting next to nothing: what much of it costs is another matter. */
+function bare(text: string): string {
+  const [, definitions, field] = /^query \w+\(([^{]*)\)\s*\{\s*(\w+\([^)]*\))/m.exec(text)!;
+  const used = definitions!.split(/,?\s*(?=\$)/).filter((each) => field!.includes(each.slice(0, each.indexOf(':'))));
+  return `query (${used.join(', ')}) { ${field} { __typename } }`;
+}
+
+/** What a query needs to be asked at all. */
+function idsIn(variables: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => name === 'id' || name.endsWith('Id')));
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 function inputTypeIn(text: string): string {
   return /\$input: (\w+)!/.exec(text)?.[1] ?? 'nothing';
 }

@@ -124,7 +124,7 @@ describe.each(MODES)('the graph, subgraphs %s', (mode) => {
             http_status: 404,
             request_id: headers.get('x-request-id'),
             doc_url: 'https://api.example/docs/errors/resource_not_found',
-            param: 'path:id',
+            param: '/id',
             reason: 'unknown_book',
           },
         },

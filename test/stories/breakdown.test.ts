@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { roundHalfUp } from '../../schema/rounding.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 
@@ -182,6 +183,22 @@ describe.each(LAYOUTS)('breakdowns, %s', (layout) => {
     );
   });
 
+  test('what models report is rounded at both doors', async () => {
+    const body = await run({ include: ['diagnostics'] });
+    const models = body['diagnostics']!['models']!;
+    expect(tooManyDigits(models, 4)).toEqual([]);
+    const money = [
+      models['markov']!['expected_value'],
+      models['prav']!['average_order_value'],
+      models['prav']!['standard_error'],
+      models['causal']!['incremental_revenue'],
+    ];
+    expect(money).not.toContain(undefined);
+    expect(tooManyDigits(money, 2)).toEqual([]);
+    const { data } = await caller.graphql(`{ attribution(id: "${String(body['id'])}") { diagnostics { models } } }`);
+    expect(data!['attribution']!['diagnostics']!['models']).toEqual(models);
+  });
+
   test('aggregated paths have neither, and the answer says why', async () => {
     const paths = await connect(
       'path,total_conversions,total_conversion_value,total_null\nsearch > email,3,180,5\nsearch,4,200,16\n',
@@ -194,3 +211,11 @@ describe.each(LAYOUTS)('breakdowns, %s', (layout) => {
     );
   });
 });
+
+/** Numbers anywhere in a value that have more decimals than they should. */
+function tooManyDigits(value: unknown, digits: number): number[] {
+  if (typeof value === 'number') return roundHalfUp(value, digits) === value ? [] : [value];
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).flatMap((each) => tooManyDigits(each, digits))
+    : [];
+}

@@ -180,6 +180,12 @@ describe.each(LAYOUTS)('the life of keys, %s', (layout) => {
       code: 'key_ended',
       param: 'path:id',
     });
+    const { errors } = await agent.graphql(`mutation { rotateKey(input: { id: "${firstId}" }) { id } }`);
+    expect(errors?.[0]?.extensions).toMatchObject({
+      reason: 'key_ended',
+      param: '/id',
+      errors: [{ param: '/id', code: 'key_ended' }],
+    });
 
     const gone = await third.delete(`/keys/${at(again, 'id')}`);
     expect({ status: gone.status, id: at(gone, 'id'), state: at(gone, 'status') }).toEqual({

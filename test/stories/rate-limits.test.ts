@@ -133,6 +133,28 @@ test('a profile tells what its account is held to: numbers agreed, else of the p
   expect(await told()).toEqual([80, 70]);
 });
 
+test('the price list marks the plan of the account, and the sandbox for test keys', async () => {
+  const caller = await Caller.register(house.root);
+  const pair = (await caller.post('/keys', {})).body;
+  const marked = async (by: Caller) => {
+    const plans = (await by.get('/billing/plans')).body['plans'] as unknown as readonly Record<string, unknown>[];
+    const { data } = await by.graphql('{ plans { plans { planId current } } }');
+    const ofGraph = data!['plans']!['plans'] as unknown as readonly Record<string, unknown>[];
+    const [rest, graph] = [
+      plans.filter(({ current }) => current === true).map((plan) => plan['plan_id']),
+      ofGraph.filter(({ current }) => current === true).map((plan) => plan['planId']),
+    ];
+    expect(graph).toEqual(rest);
+    return rest;
+  };
+  expect(await marked(caller)).toEqual(['pay_per_analysis']);
+  for (const plan of ['pro', 'enterprise', 'pay_per_analysis']) {
+    await owner.query('update auth.accounts set plan = $2 where account_id = $1', [await accountOf(caller), plan]);
+    expect(await marked(caller)).toEqual([plan]);
+    expect(await marked(new Caller(house.root, String(pair['test']!['key'])))).toEqual(['sandbox']);
+  }
+});
+
 test('every answer to a known caller carries the windows, whatever it is', async () => {
   const caller = await Caller.register(house.root);
   const source = await caller.post('/data-sources/connect', {

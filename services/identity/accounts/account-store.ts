@@ -1,6 +1,7 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../schema/problems.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
 import type { Plan } from '../../../schema/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Tier } from '../../../schema/value-lists.ts';
@@ -59,6 +60,17 @@ export async function lockAccount(em: SqlEntityManager, accountId: string): Prom
   );
   if (account === undefined) throw new Error(`there is no account ${accountId}`);
   return account;
+}
+
+/** The plan that an account is on, by which its calls are limited, too. */
+export async function planOf(database: Database, accountId: Uuid): Promise<Plan> {
+  const [account] = await database.askAs<{ plan: Plan }>(accountId, {
+    name: 'accounts.plan',
+    text: 'select plan from auth.accounts where account_id = $1',
+    values: [accountId],
+  });
+  if (account === undefined) throw new Error(`there is no account ${accountId}`);
+  return account.plan;
 }
 
 /** Puts the account's agent on another tier; its next call is limited by that. */

@@ -3,29 +3,37 @@ import { plans } from '../../../schema/contract/plans.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
+import type { Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { planOf } from '../../../services/identity/accounts/account-store.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
-import { PLANS, type PlanId } from './plan.ts';
+import { PLANS } from './plan.ts';
 
-/** Accounts start here; test keys work in the sandbox whatever the account has subscribed to. */
-const FIRST_PLAN: PlanId = 'pay_per_analysis';
+export interface PlanServices {
+  readonly database: Database;
+  readonly clock: () => Date;
+}
 
 const { Query } = nounTypes(plans);
 
 @Resolver()
 export class PlanResolver {
-  readonly #clock: () => Date;
+  readonly #services: PlanServices;
 
-  constructor(clock: () => Date) {
-    this.#clock = clock;
+  constructor(services: PlanServices) {
+    this.#services = services;
   }
 
   @Query('listPlans')
   async plans(@Ctx() context: RequestContext): Promise<Answered<typeof plans, 'listPlans'>> {
     const principal = assertAction(context.principal, 'billing:read');
-    const current = principal.environment === 'sandbox' ? 'sandbox' : FIRST_PLAN;
+    const { database, clock } = this.#services;
+    // Test keys work in the sandbox whatever the account has subscribed to.
+    const account = (principal.workspace?.homeAccountId ?? principal.accountId) as Uuid;
+    const current = principal.environment === 'sandbox' ? 'sandbox' : await planOf(database, account);
     return {
       plans: PLANS.map((plan) => ({ ...plan, current: plan.planId === current })),
-      trust: recordEnvelope(PLANS.length, this.#clock(), context.apiVersion),
+      trust: recordEnvelope(PLANS.length, clock(), context.apiVersion),
     };
   }
 }

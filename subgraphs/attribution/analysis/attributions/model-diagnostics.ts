@@ -1,3 +1,4 @@
+import { RATIO_DIGITS, roundAll } from '../../../../schema/shown-figures.ts';
 import type { AttributionModel } from './attribution.ts';
 import type { StageEvent } from '../../runs/run-progress.ts';
 import type { ModelOutcomes } from './compose-figures.ts';
@@ -87,6 +88,30 @@ export function modelDiagnostics(
       : [];
   const warnings = [...new Set([...(asked.ok ? asked.warnings : []), ...memberWarnings])];
   return { models, warnings, iterations: markov.ok ? markov.iterations : 0, converged: !markov.ok || markov.converged };
+}
+
+/** Amounts of money among what models report; everything else is a count, a share or a ratio. */
+const MONEY: ReadonlySet<string> = new Set([
+  'markov.expected_value',
+  'prav.average_order_value',
+  'prav.standard_error',
+  'causal.incremental_revenue',
+]);
+const MONEY_DIGITS = 2;
+
+/** The reports as they are shown. They are kept as they were computed, since the digest of a run covers them. */
+export function shownModels(models: Report): Report {
+  return Object.fromEntries(
+    Object.entries(models).map(([model, report]) => [
+      model,
+      Object.fromEntries(
+        Object.entries(report as Report).map(([name, value]) => [
+          name,
+          roundAll(value, MONEY.has(`${model}.${name}`) ? MONEY_DIGITS : RATIO_DIGITS),
+        ]),
+      ),
+    ]),
+  );
 }
 
 /** How a member that iterates did: the chain's solver, and dominance where it samples orderings. */

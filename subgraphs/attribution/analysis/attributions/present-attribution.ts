@@ -5,6 +5,7 @@ import { isFinished, isRefreshing } from '../../runs/run.ts';
 import type { Attribution } from './attribution.ts';
 import type { AttributionRecord, ChannelImpact } from './attribution-types.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
+import { shownModels } from './model-diagnostics.ts';
 import { presentCampaigns, presentModels, presentRules, presentTimeSeries } from './present-breakdown.ts';
 import { presentTrust, type SourceNow } from './present-trust.ts';
 import { publicationOf, type Publication } from './published-figures.ts';
@@ -61,7 +62,7 @@ export function presentAttribution(
     comparison: figures === null ? null : presentRules(figures.comparison, isShown),
     timeSeries: figures?.timeSeries == null ? null : presentTimeSeries(figures.timeSeries, isShown),
     campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, isShown),
-    diagnostics: figures === null ? null : { ...figures.diagnostics, experiments: figures.calibrations ?? [] },
+    diagnostics: figures === null ? null : presentDiagnostics(figures),
     progress: isFinished(attribution) ? 1 : progress,
     failure,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
@@ -70,6 +71,10 @@ export function presentAttribution(
     signature: figures === null || isRefreshing(attribution) ? null : (attribution.signature ?? null),
     trust: trustOf(figures, attribution.trust ?? null, sourceNow, now, apiVersion),
   };
+}
+
+function presentDiagnostics({ diagnostics, calibrations }: AnalysisFigures) {
+  return { ...diagnostics, models: shownModels(diagnostics.models), experiments: calibrations ?? [] };
 }
 
 /**

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { z } from 'zod';
-import { MOST_JSON_ROWS, type addedRecords, type addedReport } from '../../../../schema/contract/ingest.ts';
+import { sentRecords, type addedRecords, type addedReport } from '../../../../schema/contract/ingest.ts';
 import { rejects } from '../../../../schema/contract/rejects.ts';
 import type { sourceDetail } from '../../../../schema/contract/source-records.ts';
 import type { sources } from '../../../../schema/contract/data-sources.ts';
@@ -11,7 +11,6 @@ import type { Principal, RequestContext } from '../../../../schema/principal.ts'
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import {
   connectionOf,
-  isNumberKey,
   PageArguments,
   parsePage,
   placesOf,
@@ -19,6 +18,7 @@ import {
 } from '../../../../platform/graph/connection.ts';
 import type { GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.ts';
+import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import { perRequest } from '../../../../platform/graph/request-context.ts';
 import { exactlyOnce, type Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../../platform/identifiers.ts';
@@ -52,6 +52,11 @@ export interface DataSourceServices extends SourceServices {
     source: { readonly accountId: Uuid; readonly dataSourceId: Uuid },
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
+  /** How many rejected rows stand before one of them. */
+  readonly rejectsBefore: (
+    source: { readonly accountId: Uuid; readonly dataSourceId: Uuid },
+    row: { readonly uploadId: Uuid; readonly line: number },
+  ) => Promise<number>;
   readonly isAgent: IsAgent;
   readonly mostSources: number;
   readonly connectors: Connectors;
@@ -133,12 +138,11 @@ export class DataSourceResolver {
     const principal = assertAction(context.principal, 'dataSource:read');
     const source = await this.#require(principal, id);
     const key = { accountId: source.accountId, dataSourceId: source.id };
-    const page = parsePage(args, { isKey: isNumberKey });
+    const page = parsePage(args, { isKey: (text) => rejectKeyIn(text) !== undefined });
     const { total } = await this.#services.listRejects(key, { limit: 0, offset: 0 });
-    // The list grows at its end alone, so that places are keys.
-    const places = await placesOf(page, total, Number);
+    const places = await placesOf(page, total, (text) => this.#services.rejectsBefore(key, rejectKeyIn(text)!));
     const { rows } = await this.#services.listRejects(key, places);
-    const shown = Rows.at(rows, { offset: places.offset, total }, page);
+    const shown = Rows.at(rows, { offset: places.offset, total }, page, ({ uploadId, line }) => `${uploadId}/${line}`);
     return connectionOf(shown, page, total, this.#trust(context, rows.length));
   }
 
@@ -176,13 +180,8 @@ export class DataSourceResolver {
     @Arg('input', () => AddRecordsInput) input: z.output<typeof addedRecords>,
   ): Promise<GraphRecord<typeof addedReport>> {
     const principal = assertAction(context.principal, 'dataSource:write');
-    if (input.records.length > MOST_JSON_ROWS) {
-      throw new ProblemError('validation_error', `records: at most ${MOST_JSON_ROWS} rows; upload a file for more.`, {
-        code: 'too_many',
-        param: '/records',
-      });
-    }
-    const body = bytesOf(Buffer.from(JSON.stringify(input.records)));
+    const { records } = parseGraphInput(sentRecords, input);
+    const body = bytesOf(Buffer.from(JSON.stringify(records)));
     const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
     const report = await exactlyOnce(this.#services.database, context, {
       effect: recordsReport,
@@ -194,6 +193,8 @@ export class DataSourceResolver {
           settle,
         ),
       recall: (stored) => Promise.resolve(stored),
+    }).catch((error: unknown) => {
+      throw blamingRows(error);
     });
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
   }
@@ -280,6 +281,20 @@ export class DataSourceResolver {
   #trust(context: RequestContext, records: number) {
     return recordEnvelope(records, this.#services.clock(), context.apiVersion);
   }
+}
+
+/** The row that a cursor stands for: its upload, and its line in it. */
+function rejectKeyIn(text: string): { readonly uploadId: Uuid; readonly line: number } | undefined {
+  const [, upload, line] = /^(\w+)\/(\d{1,15})$/.exec(text) ?? [];
+  const uploadId = upload === undefined ? undefined : uuidFromPublicId('upload', upload);
+  return uploadId === undefined ? undefined : { uploadId, line: Number(line) };
+}
+
+/** Where a file has its content, the input has its rows. */
+function blamingRows(error: unknown): unknown {
+  return error instanceof ProblemError
+    ? error.renaming((pointer) => (/^$|^\/(content|mapping)\b/.test(pointer) ? '/records' : pointer))
+    : error;
 }
 
 async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

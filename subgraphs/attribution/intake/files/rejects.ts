@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { isUuid, publicId } from '../../../../platform/identifiers.ts';
+import { isUuid, publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import type { RejectedRow } from '../data-sources/records.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
 import { MAX_PATH_STEPS, MAX_TEXT_BYTES } from './reading-limits.ts';
@@ -60,7 +60,7 @@ const RejectRow = z.object({
   value: z.string(),
 });
 
-/** Rejected rows in the order of uploads and lines; of one upload the first thousand are kept. */
+/** Rejected rows, those of the newest upload first, in the order of its lines; the first thousand of one are kept. */
 export async function listRejects(
   clickhouse: ClickHouse,
   key: SourceKey,
@@ -72,8 +72,8 @@ export async function listRejects(
       params,
     }),
     clickhouse.rows(
-      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ORDER BY upload_id, line ` +
-        `LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ` +
+        `ORDER BY upload_id DESC, line LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
       RejectRow,
       { params: { ...params, ...page } },
     ),
@@ -88,4 +88,19 @@ export async function listRejects(
       message: rejectMessage(code, value),
     })),
   };
+}
+
+/** How many rejected rows stand before one of them. */
+export async function rejectsBefore(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  { uploadId, line }: { readonly uploadId: Uuid; readonly line: number },
+): Promise<number> {
+  const [count] = await clickhouse.rows(
+    `SELECT count() AS total FROM rejects FINAL WHERE ${OF_SOURCE} AND ` +
+      `(upload_id > {uploadId:String} OR (upload_id = {uploadId:String} AND line < {line:UInt64}))`,
+    z.object({ total: Count }),
+    { params: { ...sourceParams(key), uploadId, line } },
+  );
+  return count?.total ?? 0;
 }
