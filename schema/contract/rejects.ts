@@ -24,7 +24,8 @@ export const rejects = noun({
       field: 'dataSourceRejects',
       summary: 'List the rows that were not stored',
       description: 'The newest upload first, its rows in the order of their lines; with line, column and reason.',
-      graph: 'Rows that were not taken: the newest upload first, its rows in the order of their lines. Errors: ' +
+      graph:
+        'Rows that were not taken: the newest upload first, its rows in the order of their lines. Errors: ' +
         'RESOURCE_NOT_FOUND.',
       named: namedSource,
       answer: { page: rejectedRow },

@@ -9,13 +9,7 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
-import {
-  connectionOf,
-  PageArguments,
-  parsePage,
-  placesOf,
-  Rows,
-} from '../../../../platform/graph/connection.ts';
+import { connectionOf, PageArguments, parsePage, placesOf, Rows } from '../../../../platform/graph/connection.ts';
 import type { GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.ts';
 import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
