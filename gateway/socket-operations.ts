@@ -43,7 +43,8 @@ export interface SocketOperationsOptions extends PublicAdmissionOptions {
 /** What an operation carries from its check to its execution. */
 interface SocketOperation {
   readonly request: PublicRequest;
-  readonly payload: SubscribePayload;
+  /** of a query or mutation, which is answered by then */
+  readonly answer: ExecutionResult | null;
 }
 
 const MAX_OPERATIONS_PER_SOCKET = 100;
@@ -97,8 +98,16 @@ export class SocketOperations {
     });
   }
 
-  /** What {@link execute} and {@link subscribe} take. @throws ProblemError when the operation is not to run */
-  async prepare(connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> {
+  /**
+   * What {@link execute} and {@link subscribe} take, or the errors of a query or mutation that was refused before it
+   * was executed: only here can graphql-ws still send them as the protocol's `error`.
+   * @throws ProblemError when the operation is not to run
+   */
+  async prepare(
+    connection: Connection,
+    payload: SubscribePayload,
+    requestId: string,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const { apiSchema: schema, limits } = this.#options;
     if (Object.keys(connection.subscriptions).length > MAX_OPERATIONS_PER_SOCKET) {
       throw new ProblemError(
@@ -116,19 +125,27 @@ export class SocketOperations {
         code: 'unknown_operation',
       });
     const variables = payload.variables ?? {};
-    // Of the others Apollo Server's plugin takes care.
+    let answer: ExecutionResult | null = null;
     if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
       assertWithinLimits(schema, document, operation, variables, limits);
       assertSoundInput(document, variables);
       assertFittingVariables(schema, operation, variables);
+    } else {
+      // Apollo Server's plugin asserts the same of these.
+      answer = await this.#answer(request, payload);
+      if (answer.data === undefined)
+        return (answer.errors ?? []).map(({ message, extensions }) => new GraphQLError(message, { extensions }));
     }
-    const contextValue: SocketOperation = { request, payload };
+    const contextValue: SocketOperation = { request, answer };
     return { schema, document, operationName: payload.operationName ?? null, variableValues: variables, contextValue };
   }
 
-  /** Answers a query or mutation. */
-  async execute({ contextValue }: ExecutionArgs): Promise<ExecutionResult> {
-    const { request, payload } = contextValue as SocketOperation;
+  /** The answer of a query or mutation. */
+  execute({ contextValue }: ExecutionArgs): ExecutionResult {
+    return (contextValue as SocketOperation).answer!;
+  }
+
+  async #answer(request: PublicRequest, payload: SubscribePayload): Promise<ExecutionResult> {
     const operation = {
       query: payload.query,
       variables: payload.variables ?? {},

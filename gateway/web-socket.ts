@@ -57,7 +57,7 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
         return [new GraphQLError(message, { extensions })];
       }
     },
-    execute: (args: ExecutionArgs): Promise<ExecutionResult> => operations.execute(args),
+    execute: (args: ExecutionArgs): ExecutionResult => operations.execute(args),
     subscribe: (args: ExecutionArgs) => operations.subscribe(args) as Promise<AsyncGenerator<Record<string, unknown>>>,
     // Results are presented already; without these two graphql-ws would want GraphQLError instances.
     onNext: (_connection, _id, _payload, _args, result) => result as Formatted,

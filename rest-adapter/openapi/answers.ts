@@ -1,3 +1,4 @@
+import type { ExportFormat } from '../../schema/value-lists.ts';
 import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import type { Json, Operation } from '../operation.ts';
 import { ON_REQUEST } from './alternatives.ts';
@@ -5,6 +6,18 @@ import type { Components } from './components.ts';
 import { headersOf, PAGE_LINK_HEADER } from './headers.ts';
 import { isPage, pageSchema } from './lists.ts';
 import { takesIdempotencyKey } from './parameters.ts';
+
+/** Of the bodies of downloads: generated clients make text, parsed JSON or a blob of them. */
+const DOWNLOADED: Readonly<Record<ExportFormat, Json>> = {
+  csv: { type: 'string', description: 'A header, then one line per row' },
+  ndjson: { type: 'string', description: 'One JSON object per row and line' },
+  json: {
+    type: 'array',
+    description: 'One object per row; its members are the columns of the level',
+    items: { type: 'object', additionalProperties: true },
+  },
+  parquet: { type: 'string', format: 'binary' },
+};
 
 export function answersOf(operation: Operation, components: Components): Json {
   const { success, kind, example, representation } = operation;
@@ -51,9 +64,9 @@ export function answersOf(operation: Operation, components: Components): Json {
     ...(kind === 'stream' || kind === 'feed' ? events : {}),
     ...(kind === 'download'
       ? Object.fromEntries(
-          Object.values(DOWNLOAD_MEDIA_TYPES).map((type) => [
+          Object.entries(DOWNLOAD_MEDIA_TYPES).map(([format, type]) => [
             type.split(';', 1)[0],
-            { schema: { type: 'string', format: 'binary' } },
+            { schema: DOWNLOADED[format as ExportFormat] },
           ]),
         )
       : {}),

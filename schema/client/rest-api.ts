@@ -5314,7 +5314,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    "application/json": {
+                        [key: string]: unknown;
+                    }[];
                 };
             };
             400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];

@@ -226,19 +226,20 @@ export async function holdDelivery(em: SqlEntityManager, sender: Uuid, id: Uuid)
   return row === undefined ? null : { begunAt: new Date(row.begunAt), now: new Date(row.now) };
 }
 
-/** Writes what came of an attempt. */
+/** Writes what came of an attempt, and when: the moment that its successor was counted from. */
 export async function finishDelivery(
   em: SqlEntityManager,
   id: Uuid,
   outcome: Outcome,
+  completedAt: Date,
   nextAttemptAt: Date | null,
 ): Promise<void> {
   const { status, responseStatus, responseTimeMs, responseBody, error, requestHeaders } = outcome;
   await em.execute(
     `update events.webhook_deliveries
       set status = ?, response_status = ?, response_time_ms = ?, response_body = ?, error = ?,
-        request_headers = ?::jsonb, completed_at = clock_timestamp(), next_attempt_at = ?::timestamptz,
-          leased_until = null
+        request_headers = ?::jsonb, completed_at = ?::timestamptz, next_attempt_at = ?::timestamptz,
+        leased_until = null
      where id = ?`,
     [
       status,
@@ -247,6 +248,7 @@ export async function finishDelivery(
       responseBody,
       error,
       JSON.stringify(requestHeaders),
+      completedAt.toISOString(),
       nextAttemptAt?.toISOString() ?? null,
       id,
     ],

@@ -35,7 +35,7 @@ export async function settleDelivery(
       isSuccess || isGone || isTest
         ? null
         : nextAttemptAt(attempt, held.now, outcome.retryAfterMs, held.begunAt, waitsMs);
-    await finishDelivery(em, id, outcome, next);
+    await finishDelivery(em, id, outcome, held.now, next);
     if (isTest) return;
     await noteOutcome(em, endpointId, {
       isSuccess,

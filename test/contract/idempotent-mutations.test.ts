@@ -298,10 +298,9 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
       const overHttp = await say(caller, key, query, variables, {});
       // The operation's name is part of the request; this client sent none either.
       expect([overHttp.replayed, overHttp.body.data]).toEqual(['true', first['data']]);
-      const conflict = await overSocket(socket, query, { input: { id: 'ds_0351EFTBArmmpvm2tVZ2Qh' } }, key);
-      expect((conflict['errors'] as unknown as Answered['body']['errors'])![0]!.extensions['code']).toBe(
-        'IDEMPOTENCY_CONFLICT',
-      );
+      await expect(
+        overSocket(socket, query, { input: { id: 'ds_0351EFTBArmmpvm2tVZ2Qh' } }, key),
+      ).rejects.toMatchObject([{ extensions: { code: 'IDEMPOTENCY_CONFLICT' } }]);
     } finally {
       await socket.dispose();
     }

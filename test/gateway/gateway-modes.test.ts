@@ -344,12 +344,8 @@ describe.each(MODES)('the graph, subgraphs %s', (mode) => {
     test('run with a fresh nonce over WebSocket', async () => {
       const run = (extensions: Record<string, unknown>) => socket.iterate({ ...add, extensions }).next();
       expect(await run({ nonce: `ws-${mode}` })).toMatchObject({ value: added });
-      expect(await run({ nonce: `ws-${mode}` })).toMatchObject({
-        value: { errors: [{ extensions: { code: 'DUPLICATE_NONCE' } }] },
-      });
-      expect(await run({})).toMatchObject({
-        value: { errors: [{ extensions: { code: 'MISSING_NONCE', param: 'header:X-Nonce' } }] },
-      });
+      await expect(run({ nonce: `ws-${mode}` })).rejects.toMatchObject([{ extensions: { code: 'DUPLICATE_NONCE' } }]);
+      await expect(run({})).rejects.toMatchObject([{ extensions: { code: 'MISSING_NONCE', param: 'header:X-Nonce' } }]);
     });
 
     test('of doors need none: they consumed it', async () => {

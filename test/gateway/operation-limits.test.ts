@@ -12,7 +12,7 @@ import {
   type OperationSize,
 } from '../../gateway/operation-limits.ts';
 import { composeSupergraph } from '../../gateway/supergraph.ts';
-import { post, startToyGateway, type PublicError, type ToyGateway } from './toy-gateway.ts';
+import { post, startToyGateway, type ToyGateway } from './toy-gateway.ts';
 
 const schema = buildSchema(`
   type Query { node: Node!, nodes(first: Int, last: Int): Connection!, list(first: Int): [Node!]! }
@@ -242,18 +242,10 @@ describe('operations of strangers beyond the limits', () => {
       retryAttempts: 0,
       lazyCloseTimeout: 1_000,
     });
-    const run = (payload: { query: string; variables?: Record<string, unknown> }) =>
-      client
-        .iterate<unknown>(payload)
-        .next()
-        .then(
-          ({ value }) => (value as { errors?: PublicError[] }).errors,
-          (refused: PublicError[]) => refused,
-        );
-    expect(await run({ query, variables })).toMatchObject([
+    await expect(client.iterate({ query, variables }).next()).rejects.toMatchObject([
       { extensions: { code: 'INVALID_REQUEST', http_status: 400 } },
     ]);
-    expect(await run({ query: '{ book(id: "b1") { id } }' })).toBeUndefined();
+    expect((await client.iterate({ query: '{ book(id: "b1") { id } }' }).next()).value).not.toHaveProperty('errors');
     await client.dispose();
   });
 

@@ -51,9 +51,10 @@ describe('GraphQL over WebSocket', () => {
     say(socket, { type: 'connection_init', payload: { authorization: 'Bearer good' } });
     await hear(socket);
     say(socket, { id: '1', type: 'subscribe', payload });
-    const told = await hear(socket);
-    const { errors = told['payload'] } = told['payload'] as { errors?: unknown };
-    expect(errors).toMatchObject([{ extensions: { type: 'validation_error', http_status: 422 } }]);
+    expect(await hear(socket)).toMatchObject({
+      type: 'error',
+      payload: [{ extensions: { type: 'validation_error', http_status: 422 } }],
+    });
     socket.close();
   });
 
