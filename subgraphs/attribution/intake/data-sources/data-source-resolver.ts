@@ -120,7 +120,7 @@ export class DataSourceResolver {
         upload: await sources.runningUpload(id),
       };
     });
-    return presentDetail(stored, arrivals, this.#services.clock());
+    return presentDetail(stored, source.status, arrivals, this.#services.clock());
   }
 
   @ofRejects.Query('listRejects')

@@ -33,15 +33,19 @@ export interface Arrivals {
   readonly upload: Upload | null;
 }
 
-/** What is stored of a source, from its last measurement, and what is on its way. */
+/**
+ * What is stored of a source, from its last measurement, and what is on its way. `status` is what the answer shows: an
+ * upload that began after that was read is of the next answer.
+ */
 export function presentDetail(
   source: DataSource,
+  status: DataSourceType['status'],
   { latest, sync, upload }: Arrivals,
   now: Date,
 ): z.output<typeof sourceDetail> {
   const statistics = source.statistics ?? null;
   const lastArrival = source.lastArrival(now);
-  const arriving = source.statusAt(now) === 'syncing' ? upload : null;
+  const arriving = status === 'syncing' ? upload : null;
   // Whoever asked for a sync looks for its id, whatever uploads it takes.
   const open = sync ?? arriving;
   return {
