@@ -47,6 +47,7 @@ for (const size of sizes) {
       totals,
       members: { markov, shapley, dominance, rwa, prav },
       comparison,
+      spend: new Float64Array(events.channels.length),
       experiments: [],
     });
     if (!causal.ok) throw new Error(causal.message);

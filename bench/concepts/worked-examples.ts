@@ -70,6 +70,7 @@ function everyModel(rows: readonly EventRow[], events: EventTable) {
     totals,
     members,
     comparison,
+    spend: new Float64Array(events.channels.length),
     experiments: [],
   });
   return { rows, events, options, totals, channels: events.channels, isBaseline, comparison, ...members, causal };

@@ -6,10 +6,13 @@ import { shopNamed } from './simulators/registry.ts';
 export interface ShopOrder {
   readonly name: string;
   readonly people: number;
+  readonly isSpendShuffled: boolean;
 }
 
-process.on('message', ({ name, people }: ShopOrder) => {
+process.on('message', ({ name, people, isSpendShuffled }: ShopOrder) => {
   const simulator = name.slice(0, name.lastIndexOf('_'));
-  void recordOfShop(simulator, shopNamed(name, people)).then((record) => process.send!(record satisfies ShopRecord));
+  void recordOfShop(simulator, shopNamed(name, people), isSpendShuffled).then((record) =>
+    process.send!(record satisfies ShopRecord),
+  );
 });
 process.channel?.ref();

@@ -1,6 +1,7 @@
 /**
  * Every method on shops by authors who had not read them: `npm run bench truth/judge -- [--people 60000] [simulator or
  * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew.
+ * `--shuffled-spend` deals each shop's spends anew among its channels: what is left of a gain that spend brings.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,16 +26,22 @@ const SHOWN = ['causal', 'shapley', 'markov_1', 'last_click', 'by_spend'] as con
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { people: { type: 'string', default: String(PEOPLE) }, write: { type: 'boolean', default: false } },
+  options: {
+    people: { type: 'string', default: String(PEOPLE) },
+    write: { type: 'boolean', default: false },
+    'shuffled-spend': { type: 'boolean', default: false },
+  },
 });
 const names = SIMULATORS.flatMap(({ name, shops }) =>
   Array.from({ length: shops }, (_, n) => `${name}_${n + 1}`),
 ).filter(
   (name) => positionals.length === 0 || positionals.some((start) => name === start || name.startsWith(`${start}_`)),
 );
+const isSpendShuffled = values['shuffled-spend'];
+if (values.write && isSpendShuffled) throw new Error('The page is that of the spends as they are.');
 if (names.length === 0) throw new Error(`No simulator or shop is called so: ${positionals.join(', ')}.`);
 
-const records = await judgeAll(names, Number(values.people));
+const records = await judgeAll(names, { people: Number(values.people), isSpendShuffled });
 const judged = SIMULATORS.map((simulator) => ({
   simulator,
   shops: records.filter((record) => record.simulator === simulator.name),
@@ -66,7 +73,7 @@ if (values.write) {
 }
 
 /** Records in the order of the names. */
-async function judgeAll(all: readonly string[], people: number): Promise<ShopRecord[]> {
+async function judgeAll(all: readonly string[], how: Omit<ShopOrder, 'name'>): Promise<ShopRecord[]> {
   const waiting = [...all];
   const found = new Map<string, ShopRecord>();
   const work = async (): Promise<void> => {
@@ -77,7 +84,7 @@ async function judgeAll(all: readonly string[], people: number): Promise<ShopRec
     ended.catch(() => undefined);
     try {
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-        child.send({ name, people } satisfies ShopOrder);
+        child.send({ name, ...how } satisfies ShopOrder);
         const [record] = (await Promise.race([once(child, 'message'), ended])) as [ShopRecord];
         found.set(name, record);
         console.error(`${String(found.size).padStart(4)}/${all.length} ${name}`);

@@ -78,8 +78,10 @@ and with its sign; both where marketing earns more than 2 % of revenue. *Of noth
 interval score (Gneiting and Raftery 2007) as a part of revenue; smaller is better.
 
 † How wide the intervals are was chosen by a look at these
-([decision 38](../decisions/038-what-nobody-knows-of-a-shop.md)); at the others nobody had looked. What the model
-credits was chosen on none but the one that is called *tuned on*.
+([decision 38](../decisions/038-what-nobody-knows-of-a-shop.md)); at the others nobody had looked. What the rows are
+credited with was chosen on none but the one that is called *tuned on*. That credit leans on spend was decided by a look
+at all of them, by how much is taken from elsewhere ([decision 39](../decisions/039-credit-leans-on-spend.md), which also
+says what is left of it where spends are dealt anew at random).
 
 ## Against the others
 

@@ -1,4 +1,5 @@
 import { NO_CHANNEL } from '../../compute/journey-tables.ts';
+import { seededRandom, shuffle } from '../../compute/numerics/random.ts';
 import { fnv1a32 } from '../../subgraphs/attribution/analysis/journeys/user-hash.ts';
 import { estimateRows, METHODS } from './estimate-world.ts';
 import type { Estimate, Estimates, Method, Rows } from './estimate-world.ts';
@@ -72,10 +73,23 @@ export function rowsOf(shop: SimulatedShop): { readonly rows: Rows; readonly tru
   return { rows, truth };
 }
 
-/** Simulates a shop and asks every method. */
-export async function recordOfShop(simulator: string, shop: SimulatedShop): Promise<ShopRecord> {
-  const { rows, truth } = rowsOf(shop);
+/** Simulates a shop and asks every method, with its spends as they are or dealt anew among its judged channels. */
+export async function recordOfShop(
+  simulator: string,
+  shop: SimulatedShop,
+  isSpendShuffled: boolean,
+): Promise<ShopRecord> {
+  const { rows: asSimulated, truth } = rowsOf(shop);
+  const rows = isSpendShuffled ? { ...asSimulated, spend: dealtAnew(asSimulated) } : asSimulated;
   return shopRecord(simulator, shop, rows, truth, await estimateRows(rows));
+}
+
+/** The spends of the judged channels in another order, the same one every time. */
+function dealtAnew({ name, paid, spend }: Rows): ReadonlyMap<string, number> {
+  const order = Int32Array.from(paid.keys());
+  shuffle(order, seededRandom(fnv1a32(new TextEncoder().encode(name))));
+  const dealt = paid.map((channel, c): [string, number] => [channel, spend.get(paid[order[c]!]!) ?? 0]);
+  return new Map([...spend, ...dealt]);
 }
 
 function shopRecord(

@@ -126,8 +126,8 @@ function pravCredit(prav: PravResult, { touches, journeys }: CreditWitness): Flo
 }
 
 /**
- * Σ weight · share of each member among the paid channels, times the incremental total. What experiments moved is taken
- * as they left it.
+ * Σ weight · share of each member among the paid channels, times the incremental total. What spend and experiments moved
+ * is taken as they left it.
  */
 function causalCredit(causal: CausalResult, outcomes: RunOutcomes, witness: CreditWitness): Float64Array | null {
   const blended = new Float64Array(causal.channels.length);
@@ -152,7 +152,7 @@ function causalCredit(causal: CausalResult, outcomes: RunOutcomes, witness: Cred
   const total = outcomes.prav.ok
     ? Math.min(sumOf(pravCredit(outcomes.prav, witness)), most)
     : causal.incrementalRevenue;
-  return blended.map((part) => part * total);
+  return blended.map((part, c) => part * total + causal.share[c]! * causal.incrementalRevenue - causal.modelCredit[c]!);
 }
 
 function associationShare(outcome: AssociationResult<'dominance' | 'rwa'> | Failure): Float64Array | null {

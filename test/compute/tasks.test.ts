@@ -151,6 +151,7 @@ describe('tasks', () => {
               revenue: comparison.attributed.value + comparison.unattributed.value,
             },
             comparison,
+            spend: new Float64Array(events.channels.length),
             experiments: [],
             members: {
               markov: runTask('markov', { paths, order: 1 }, () => undefined),

@@ -56,6 +56,7 @@ export function visitPages(): Worked[] {
     totals,
     comparison,
     members: { markov, shapley, dominance, rwa, prav: insufficientData('no users') },
+    spend: new Float64Array(channels.length),
     experiments: [],
   });
   const { deltaR } = causal;

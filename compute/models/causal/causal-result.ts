@@ -29,6 +29,10 @@ export interface CausalResult extends ChannelCredits {
   readonly weights: Readonly<Record<CausalMember, number>>;
   /** `placebo_adjusted`: weights learned on held-out lift; `prior`: published weights, PRAV could not run */
   readonly basis: 'placebo_adjusted' | 'prior';
+  /** the credit that the members lead to, before spend and experiments move it */
+  readonly modelCredit: Float64Array;
+  /** how much of a channel's credit, before experiments, stands on what it cost: 0 … 1 */
+  readonly spendWeight: Float64Array;
   /** shares over paid channels of each member that ran */
   readonly memberShare: Readonly<Partial<Record<CausalMember, Float64Array>>>;
   /** [0, 0] for baseline channels */

@@ -13,6 +13,7 @@ import { aligner } from './channel-alignment.ts';
 import { deltaROf, recovered } from './delta-r.ts';
 import { creditByPlacebos, creditByPrior } from './incremental-credit.ts';
 import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
+import { leanOnSpend } from './spend-prior.ts';
 import type { MemberShares } from './stacking.ts';
 
 /** Members whose disagreement on a channel's share lowers the confidence in it. */
@@ -20,6 +21,9 @@ const WITNESSES: readonly CausalMember[] = ['markov', 'shapley', 'prav'];
 
 /** A member that cannot answer is left out; one that was cancelled or broke must not change the answer silently. */
 const TOLERATED: ReadonlySet<FailureCode> = new Set(['insufficient_data', 'too_many_channels']);
+
+/** Channels that a warning lists. */
+const MOST_NAMED = 5;
 
 const NAMES: Readonly<Record<CausalMember, string>> = {
   markov: 'Markov',
@@ -29,8 +33,10 @@ const NAMES: Readonly<Record<CausalMember, string>> = {
   prav: 'PRAV',
 };
 
-function faultOf({ channels, isBaseline, confidenceLevel, totals, experiments }: CausalInput): string | null {
+function faultOf({ channels, isBaseline, spend, confidenceLevel, totals, experiments }: CausalInput): string | null {
   if (isBaseline.length !== channels.length) return 'isBaseline needs one entry per channel';
+  if (spend.length !== channels.length || !spend.every((amount) => amount >= 0 && amount < Infinity))
+    return 'spend needs one amount per channel';
   if (!(confidenceLevel > 0 && confidenceLevel < 1)) return 'confidenceLevel lies between 0 and 1';
   for (const { channel, incrementalRevenue, standardError } of experiments) {
     if (isBaseline[channel] !== 0) return 'an experiment names a channel that is not a paid one';
@@ -134,6 +140,32 @@ function withExperiments(
   };
 }
 
+/** Says where the credit is nothing, or stands on spend for the most part. */
+function spendWarnings(
+  { revenue, basis }: IncrementalCredit,
+  channels: readonly string[],
+  spendWeight: Float64Array,
+): readonly string[] {
+  const leaning = channels.filter((_, c) => spendWeight[c]! > 0.5);
+  const listed = leaning.slice(0, MOST_NAMED).join(', ') + (leaning.length > MOST_NAMED ? ', …' : '');
+  const isAnyLeaning = spendWeight.some((weight) => weight > 0);
+  return [
+    ...(revenue === 0 && basis === 'placebo_adjusted'
+      ? [
+          'No paid channel shows an effect beyond that of unpaid visits: ' +
+            (isAnyLeaning ? 'what is credited stands on what the channels cost.' : 'all revenue is baseline.'),
+        ]
+      : []),
+    ...(leaning.length === 0
+      ? []
+      : [
+          `The rows say little of ${listed}: more than half of the weight of ` +
+            `${leaning.length === 1 ? 'its' : 'their'} credit lies on what such spend usually brings. An experiment ` +
+            'would say more.',
+        ]),
+  ];
+}
+
 /** Delta_R at the ends of what identification leaves open, and z jackknife errors beyond. */
 function deltaRInterval(
   replicates: Float64Array,
@@ -152,7 +184,8 @@ function deltaRInterval(
 
 /**
  * The causal model: shares of the five members blended by stacked weights, times PRAV's incremental revenue T; what is
- * left of the revenue is baseline. Falls back to prior weights where PRAV could not run. A member that was cancelled,
+ * left of the revenue is baseline. Each credit is drawn towards what the channel's spend usually brings, the more the
+ * less the rows say, and then moved by experiments. Falls back to prior weights where PRAV could not run. A member that was cancelled,
  * or failed for another reason than its data, is handed on as the failure of the whole.
  */
 export function runCausal(input: CausalInput): CausalResult | Failure {
@@ -172,16 +205,24 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     mostRevenue: Math.max(0, totals.revenue - Math.max(0, input.comparison.unattributed.value)),
     mostConversions: Math.max(0, totals.conversions - input.comparison.unattributed.conversions),
   };
-  let credit: IncrementalCredit;
-  if (members.prav.ok) credit = creditByPlacebos(members.prav, aligner(channels, members.prav.channels), paid, setting);
+  let modelled: IncrementalCredit;
+  if (members.prav.ok)
+    modelled = creditByPlacebos(members.prav, aligner(channels, members.prav.channels), paid, setting);
   else {
     const pathTotals: PathTotals | undefined = [members.markov, members.shapley, members.dominance, members.rwa].find(
       (member) => member.ok,
     )?.totals;
     if (pathTotals === undefined)
       return insufficientData(members.markov.ok ? 'No model could run.' : members.markov.message);
-    credit = creditByPrior(paid, full, pathTotals, members.markov, channels, members.prav.message, setting);
+    modelled = creditByPrior(paid, full, pathTotals, members.markov, channels, members.prav.message, setting);
   }
+
+  const orders = aligner(channels, input.comparison.channels)(input.comparison.rules.linear.conversions);
+  const { credit, spendWeight } = leanOnSpend(
+    modelled,
+    { spend: input.spend, isOnJourney: Uint8Array.from(orders, (count) => (count > 0 ? 1 : 0)) },
+    setting,
+  );
 
   const { total, conversions, value, share, low, high, replicates, ends, kappa } = withExperiments(
     credit,
@@ -207,6 +248,8 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     channels,
     basis: credit.basis,
     weights: credit.weights,
+    modelCredit: modelled.share.map((part) => part * modelled.revenue),
+    spendWeight,
     memberShare: paid,
     share,
     conversions: share.map((part) => part * conversions),
@@ -249,6 +292,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
               `${input.experiments.length === 1 ? 'experiment' : 'experiments'}.`,
           ]),
       ...credit.warnings,
+      ...spendWarnings(modelled, channels, spendWeight),
       ...CAUSAL_MEMBERS.flatMap((member) => {
         const outcome = members[member];
         return outcome.ok || member === 'prav' ? [] : [`${NAMES[member]} could not run: ${outcome.message}`];

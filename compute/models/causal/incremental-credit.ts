@@ -108,9 +108,6 @@ export function creditByPlacebos(
         : null,
     warnings: [
       ...prav.warnings,
-      ...(prav.total === 0
-        ? ['No paid channel shows an effect beyond that of unpaid visits: all revenue is baseline.']
-        : []),
       ...(learned === null && prav.total > 0
         ? ['The held-out folds were too small to learn model weights: PRAV stands alone.']
         : []),

@@ -54,6 +54,7 @@ function runAll(events: EventTable) {
     totals,
     members,
     comparison,
+    spend: new Float64Array(events.channels.length),
     experiments: [],
   });
   const outcomes: RunOutcomes = { ...members, causal };

@@ -37,6 +37,7 @@ function input(changes: Partial<CausalInput> = {}, members: Partial<CausalInput[
     confidenceLevel: LEVEL_OF_1_96,
     totals: TOTALS,
     comparison: figures('comparison', { events, options }),
+    spend: new Float64Array(events.channels.length),
     experiments: [],
     ...changes,
     members: {

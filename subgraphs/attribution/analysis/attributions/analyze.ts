@@ -181,6 +181,7 @@ export async function analyze(
     totals: { conversions: data.totals.conversions, revenue: data.totals.revenue },
     members,
     comparison: totals.comparison,
+    spend: Float64Array.from(channels, (channel) => data.spend.get(channel) ?? 0),
     experiments: plan.input,
   });
   const outcomes: ModelOutcomes = { ...members, causal };
@@ -245,6 +246,7 @@ function methodologyOf(parameters: RunParameters, outcomes: ModelOutcomes, exper
   return [
     ran,
     weights,
+    ...(outcomes.causal.ok && outcomes.causal.spendWeight.some((weight) => weight > 0) ? ['spend-prior'] : []),
     ...(experiments === 0 ? [] : [`calibrated-by-${experiments}-experiment${experiments === 1 ? '' : 's'}`]),
   ].join('/');
 }

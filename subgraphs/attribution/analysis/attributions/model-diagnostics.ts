@@ -74,6 +74,8 @@ export function modelDiagnostics(
           basis: causal.basis,
           weights: causal.weights,
           kappa: causal.kappa,
+          model_credit: byChannel(causal.channels, causal.modelCredit),
+          spend_weight: byChannel(causal.channels, causal.spendWeight),
           incremental_revenue: causal.incrementalRevenue,
           incremental_conversions: causal.incrementalConversions,
           delta_r_interval_cents: [causal.deltaR.lowCents, causal.deltaR.highCents],
@@ -95,6 +97,7 @@ const MONEY: ReadonlySet<string> = new Set([
   'markov.expected_value',
   'prav.average_order_value',
   'prav.standard_error',
+  'causal.model_credit',
   'causal.incremental_revenue',
 ]);
 const MONEY_DIGITS = 2;
