@@ -197,7 +197,6 @@ export class JobLine {
     return async () => {
       if (isLeft) return;
       isLeft = true;
-      release();
       const seconds = (performance.now() - sinceMs) / 1000;
       await this.#sql
         .executeSql(
@@ -211,7 +210,9 @@ export class JobLine {
             { err: error, queue: this.#values[0] },
             'a job is done, and the time that it took is not counted to its tenant',
           ),
-        );
+        )
+        // Whoever is next is chosen by the times on record: first the record, then the place.
+        .finally(release);
     };
   }
 

@@ -165,7 +165,7 @@ export function creditByPrior(
       `Placebo validation could not run: ${reason}`,
       'Model weights are the published priors (Markov .45, Shapley .45, dominance .05, relative weights .05), not ' +
         'learned from this data.',
-      'Credit is the paid share of the journeys, which is not corrected for people who would have bought anyway: ' +
+      'What the models credit is the paid share of the journeys, which is not corrected for people who would have bought anyway: ' +
         'read it as an upper bound.',
     ],
   };
