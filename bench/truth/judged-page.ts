@@ -79,9 +79,9 @@ interval score (Gneiting and Raftery 2007) as a part of revenue; smaller is bett
 
 † How wide the intervals are was chosen by a look at these
 ([decision 38](../decisions/038-what-nobody-knows-of-a-shop.md)); at the others nobody had looked. What the rows are
-credited with was chosen on none but the one that is called *tuned on*. That credit leans on spend was decided by a look
-at all of them, by how much is taken from elsewhere ([decision 39](../decisions/039-credit-leans-on-spend.md), which also
-says what is left of it where spends are dealt anew at random).
+credited with was chosen on none but the one that is called *tuned on*. That credit leans on spend was decided by a
+look at all of them, by how much is taken from elsewhere ([decision 39](../decisions/039-credit-leans-on-spend.md),
+which also says what is left of it where spends are dealt anew at random).
 
 ## Against the others
 

@@ -126,8 +126,8 @@ function pravCredit(prav: PravResult, { touches, journeys }: CreditWitness): Flo
 }
 
 /**
- * Σ weight · share of each member among the paid channels, times the incremental total. What spend and experiments moved
- * is taken as they left it.
+ * Σ weight · share of each member among the paid channels, times the incremental total. What spend and experiments
+ * moved is taken as they left it.
  */
 function causalCredit(causal: CausalResult, outcomes: RunOutcomes, witness: CreditWitness): Float64Array | null {
   const blended = new Float64Array(causal.channels.length);

@@ -72,7 +72,7 @@ describe('experiments', () => {
     expect(recorded.headers.get('location')).toContain(`/experiments/${String(recorded.body['id'])}`);
     const during = await analyse();
     expect(during['methodology']).toBe(
-      'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift/calibrated-by-1-experiment',
+      'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift/spend-prior/calibrated-by-1-experiment',
     );
     const [calibration] = calibrationsOf(during);
     expect(calibration).toMatchObject({

@@ -26,7 +26,7 @@ export interface CausalInput {
   readonly totals: { readonly conversions: number; readonly revenue: number };
   readonly members: CausalMembers;
   readonly comparison: ComparisonResult;
-  /** per channel of `channels`, of the range, major units; 0 where it is unknown or nothing was spent */
+  /** per channel of `channels`, what was paid for its reach in the range, major units; 0 where unknown or nothing */
   readonly spend: Float64Array;
   /** measured effects that calibrate the credit, pro-rated to the range; several per channel are combined */
   readonly experiments: readonly Experiment[];

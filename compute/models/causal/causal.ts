@@ -185,8 +185,8 @@ function deltaRInterval(
 /**
  * The causal model: shares of the five members blended by stacked weights, times PRAV's incremental revenue T; what is
  * left of the revenue is baseline. Each credit is drawn towards what the channel's spend usually brings, the more the
- * less the rows say, and then moved by experiments. Falls back to prior weights where PRAV could not run. A member that was cancelled,
- * or failed for another reason than its data, is handed on as the failure of the whole.
+ * less the rows say, and then moved by experiments. Falls back to prior weights where PRAV could not run. A
+ * member that was cancelled, or failed for another reason than its data, is handed on as the failure of the whole.
  */
 export function runCausal(input: CausalInput): CausalResult | Failure {
   const fault = faultOf(input);

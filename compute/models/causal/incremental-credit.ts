@@ -165,8 +165,8 @@ export function creditByPrior(
       `Placebo validation could not run: ${reason}`,
       'Model weights are the published priors (Markov .45, Shapley .45, dominance .05, relative weights .05), not ' +
         'learned from this data.',
-      'What the models credit is the paid share of the journeys, which is not corrected for people who would have bought anyway: ' +
-        'read it as an upper bound.',
+      'What the models credit is the paid share of the journeys, which is not corrected for people who ' +
+        'would have bought anyway: read it as an upper bound.',
     ],
   };
 }

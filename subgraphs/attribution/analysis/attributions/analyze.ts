@@ -24,6 +24,7 @@ import {
 } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { convergenceOf, modelDiagnostics } from './model-diagnostics.ts';
+import { isOwnedMedia } from './owned-media.ts';
 import { stage, type ProgressEvent } from './attribution-progress.ts';
 import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
 
@@ -181,7 +182,7 @@ export async function analyze(
     totals: { conversions: data.totals.conversions, revenue: data.totals.revenue },
     members,
     comparison: totals.comparison,
-    spend: Float64Array.from(channels, (channel) => data.spend.get(channel) ?? 0),
+    spend: Float64Array.from(channels, (channel) => (isOwnedMedia(channel) ? 0 : (data.spend.get(channel) ?? 0))),
     experiments: plan.input,
   });
   const outcomes: ModelOutcomes = { ...members, causal };
