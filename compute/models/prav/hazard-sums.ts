@@ -20,18 +20,8 @@ export interface HazardSums {
   readonly gram: Float64Array;
   readonly orders: Float64Array;
   readonly visits: Float64Array;
-  /**
-   * cells × channels: touches with a whole placebo window on both sides in sight, and unpaid visits after and before
-   * them
-   */
-  readonly flanked: Float64Array;
-  readonly visitsAfter: Float64Array;
-  readonly visitsBefore: Float64Array;
   /** cells × channels: touches, each counting the part of its horizon that lies in the requested range */
   readonly touches: Float64Array;
-  /** per cell: unpaid visits and user-days in sight */
-  readonly visitCount: Float64Array;
-  readonly userDays: Float64Array;
 }
 
 function longestUser(userStart: Uint32Array): number {
@@ -41,14 +31,6 @@ function longestUser(userStart: Uint32Array): number {
   return longest;
 }
 
-/** Start of the data: the first event of any user. */
-function earliest({ userStart, timeS }: EventTable): number {
-  let start = Infinity;
-  for (let user = 0; user + 1 < userStart.length; user++)
-    if (userStart[user]! < userStart[user + 1]!) start = Math.min(start, timeS[userStart[user]!]!);
-  return start;
-}
-
 /**
  * One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are
  * merged. A pair of columns is added to `gram` when one of the two changes, for all the time since either did: a change
@@ -56,23 +38,17 @@ function earliest({ userStart, timeS }: EventTable): number {
  */
 export function sumHazards(table: EventTable, options: RunOptions, cells: number, checkpoint: Checkpoint): HazardSums {
   const { userStart, userHash, timeS, channel, conversion } = table;
-  const { isBaseline, horizonS, gapS, placeboWindowS, rangeStartS } = options;
+  const { isBaseline, horizonS, gapS, rangeStartS } = options;
   const channels = table.channels.length;
   const design = hazardDesign(channels, options);
   const { columns, columnOf } = design;
   const gram = new Float64Array(cells * columns * columns);
   const orders = new Float64Array(cells * columns);
   const visits = new Float64Array(cells * columns);
-  const flanked = new Float64Array(cells * channels);
-  const visitsAfter = new Float64Array(cells * channels);
-  const visitsBefore = new Float64Array(cells * channels);
   const touches = new Float64Array(cells * channels);
-  const visitCount = new Float64Array(cells);
-  const userDays = new Float64Array(cells);
 
   const end = estimationEnd(options);
   const rangeEnd = Math.min(options.rangeEndS, options.observedUntilS);
-  const dataStart = earliest(table);
   const [firstEnd, halfEnd] = [WINDOW_ENDS[0] * horizonS, WINDOW_ENDS[1] * horizonS];
   const longest = longestUser(userStart) + 1;
   const weightOf = Float64Array.from({ length: longest }, (_, touches) => momentWeight(touches));
@@ -123,30 +99,9 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
         if (isBaseline[x] === 1) visitTime[visited++] = t;
       }
     }
-    visitCount[cell]! += visited;
-    userDays[cell]! += (end - dataStart) / DAY_S;
     touchTime[touched] = Infinity;
     visitTime[visited] = Infinity;
     orderTime[ordered] = Infinity;
-
-    // Unpaid visits on either side of each touch.
-    let beforeFrom = 0;
-    let beforeTo = 0;
-    let afterFrom = 0;
-    let afterTo = 0;
-    for (let i = begin; i < stop; i++) {
-      const t = timeS[i]!;
-      const x = channel[i]!;
-      if (conversion[i] === 1 || x === NO_CHANNEL || t < dataStart + gapS + placeboWindowS) continue;
-      if (t > end - gapS - placeboWindowS) break;
-      while (visitTime[beforeFrom]! < t - gapS - placeboWindowS) beforeFrom++;
-      while (visitTime[beforeTo]! < t - gapS) beforeTo++;
-      while (visitTime[afterFrom]! <= t + gapS) afterFrom++;
-      while (visitTime[afterTo]! <= t + gapS + placeboWindowS) afterTo++;
-      flanked[row + x]! += 1;
-      visitsBefore[row + x]! += beforeTo - beforeFrom;
-      visitsAfter[row + x]! += afterTo - afterFrom;
-    }
 
     // The merge. A window (a, b] holds neither its start nor what comes after its end: outcomes of one instant come
     // first.
@@ -235,7 +190,7 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       place[active[p]!] = 0;
     }
   }
-  return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
+  return { cells, design, gram, orders, visits, touches };
 }
 
 /**
@@ -259,11 +214,6 @@ export function regroupHazards(sums: HazardSums, modulus: number, throwIfCancell
     gram: fold(sums.gram),
     orders: fold(sums.orders),
     visits: fold(sums.visits),
-    flanked: fold(sums.flanked),
-    visitsAfter: fold(sums.visitsAfter),
-    visitsBefore: fold(sums.visitsBefore),
     touches: fold(sums.touches),
-    visitCount: fold(sums.visitCount),
-    userDays: fold(sums.userDays),
   };
 }

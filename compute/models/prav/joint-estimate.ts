@@ -16,6 +16,7 @@ import type { Correction, HazardEvidence, JointEstimate } from './joint-adjustme
 import { restraintOf } from './kappa-restraint.ts';
 import type { PaidTotals } from './kappa-restraint.ts';
 import type { EstimateOn, Setting } from './placebo-adjustment.ts';
+import type { VisitFlanks } from './visit-flanks.ts';
 
 /**
  * The joint estimate (joint-adjustment) replaces the plain one from this many users and conversions on: below, its
@@ -133,11 +134,15 @@ export function sampleFor(
   return events.channels.length > JOINT_TO_CHANNELS ? 'too many channels' : 'fits';
 }
 
-/** `sums` and, by jackknife group, `byGroup` are the plain sums of the same users. null where placebos give no κ. */
+/**
+ * `sums` and, by jackknife group, `byGroup` and `flanks` are the plain sums of the same users. null where placebos give
+ * no κ.
+ */
 export function estimateJointly(
   events: EventTable,
   options: RunOptions,
   byGroup: CellSums,
+  flanks: VisitFlanks,
   sums: CellSums,
   checkpoint: Checkpoint,
 ): Joint | null {
@@ -151,7 +156,7 @@ export function estimateJointly(
     (correction) =>
     (belongs, setting) =>
       adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
-  const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
+  const halo = haloOf(flanks, isBaseline, placeboWindowS / DAY_S);
   const correction = settle(
     under(byGroup, evidenceByGroup),
     evidenceByGroup,

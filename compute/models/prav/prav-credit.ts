@@ -12,6 +12,8 @@ import { estimateJointly, sampleFor } from './joint-estimate.ts';
 import type { Joint } from './joint-estimate.ts';
 import { adjustByPlacebos } from './placebo-adjustment.ts';
 import type { Estimate, EstimateOn } from './placebo-adjustment.ts';
+import { sumFlanks } from './visit-flanks.ts';
+import type { VisitFlanks } from './visit-flanks.ts';
 
 /** What PRAV credits, and what that rests on. */
 export interface PravCredit {
@@ -19,6 +21,8 @@ export interface PravCredit {
   readonly sums: CellSums;
   /** of all users */
   readonly all: ExposureSums;
+  /** by jackknife group */
+  readonly flanks: VisitFlanks;
   readonly sample: ReturnType<typeof sampleFor>;
   readonly plain: Estimate;
   /** null: the plain estimate stands */
@@ -86,14 +90,15 @@ export function pravCredit(
   const { isBaseline, groups } = options;
   // One pass serves the jackknife (hash mod groups) and the folds (hash mod 125) by their common multiple.
   const cells = withFolds ? (groups * FOLD_CELLS) / greatestCommonDivisor(groups, FOLD_CELLS) : groups;
-  const sums = sumExposures(events, options, cells, segmentations, (fraction) => checkpoint(fraction * 0.3));
+  const sums = sumExposures(events, options, cells, segmentations, (fraction) => checkpoint(fraction * 0.25));
   const byGroup = regroup(sums, groups);
   const all = sumOfCells(byGroup, () => true);
   const plain = adjustByPlacebos(all, { isBaseline, scale: 1, fallbackKappa: null });
   if (plain === null) return insufficientData(reasonAgainst(all, options));
+  const flanks = sumFlanks(events, options, groups, (fraction) => checkpoint(0.25 + fraction * 0.05));
   const sample = sampleFor(events, options, all.scalars[Scalar.conversions]!);
   const jointly = (fraction: number): void => checkpoint(0.3 + fraction * 0.6);
-  const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, sums, jointly) : null;
+  const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, flanks, sums, jointly) : null;
   const estimate = joint?.estimate ?? plain;
   const plainlyOn =
     (parts: CellSums): EstimateOn =>
@@ -107,6 +112,7 @@ export function pravCredit(
     ok: true,
     sums,
     all,
+    flanks,
     sample,
     plain,
     joint,

@@ -1,4 +1,5 @@
 import type { ChannelCredits } from '../../outcome.ts';
+import type { ChannelFlanks } from './visit-flanks.ts';
 
 /** What the causal model's stacking needs of the folds. Rows are folds, columns channels (row-major, folds × K). */
 export interface PravFolds {
@@ -23,7 +24,8 @@ export interface PravResult extends ChannelCredits {
    * conversions on
    */
   readonly estimator: 'plain' | 'joint';
-  /** end of the estimation window, seconds since the epoch */
+  /** first event of any user, and end of the estimation window, seconds since the epoch */
+  readonly dataStartS: number;
   readonly estimationEndS: number;
   /** conversions per excess unpaid visit of users who were not moved by an advertisement */
   readonly kappa: number;
@@ -37,6 +39,10 @@ export interface PravResult extends ChannelCredits {
   readonly averageOrderValue: number;
   /** exposures with full follow-up */
   readonly exposures: Float64Array;
+  /** conversions within the horizon of such an exposure, on average */
+  readonly conversionsAfter: Float64Array;
+  /** unpaid visits on either side of the channel's touches */
+  readonly flanks: readonly ChannelFlanks[];
   /** touches in the requested range */
   readonly touches: Float64Array;
   /** lift over baseline per touch */

@@ -14,6 +14,7 @@ import type { EstimateOn } from './placebo-adjustment.ts';
 import { pravCredit } from './prav-credit.ts';
 import type { PravResult } from './prav-result.ts';
 import { splitBySegment } from './segment-split.ts';
+import { channelFlanks } from './visit-flanks.ts';
 
 /** Delete-a-group replicates of the estimate, groups × K: signed and published revenue, and the published totals. */
 function replicate(
@@ -50,7 +51,7 @@ export function runPrav(
   const credited = pravCredit(events, options, segmentations, true, checkpoint);
   if (!credited.ok) return credited;
   const { isBaseline, groups } = options;
-  const { sums, all, sample, plain, joint, estimate, onGroups, counted } = credited;
+  const { sums, all, flanks, sample, plain, joint, estimate, onGroups, counted } = credited;
   const { revenuePerEffect, claimed, conversions, value: incrementalRevenue } = credited;
   const stock = joint?.correction.stock ?? null;
   const setting = { isBaseline, scale: 1, fallbackKappa: null };
@@ -112,6 +113,7 @@ export function runPrav(
     model: 'prav',
     channels: events.channels,
     estimator: joint === null ? 'plain' : 'joint',
+    dataStartS: flanks.dataStartS,
     estimationEndS: estimationEnd(options),
     kappa,
     adStock: stock === null ? null : { ratio: stock.ratio, beyond: stock.beyond },
@@ -123,6 +125,8 @@ export function runPrav(
     v0: estimate.v0,
     averageOrderValue,
     exposures: all.exposures,
+    conversionsAfter: all.conversionsAfter.map((count, c) => (count > 0 ? count / all.exposures[c]! : 0)),
+    flanks: channelFlanks(flanks, channels),
     touches: all.touches,
     lift,
     pull,
