@@ -6,6 +6,18 @@
 export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 /** Rules of thumb that stand beside the models. */
 export const COMPARISON_RULES = ['last_click', 'first_click', 'linear', 'time_decay', 'position_based'] as const;
+/** How far the rows pin a channel's effect down, and why no further (interface decisions §20). */
+export const IDENTIFICATION_STATUSES = ['point', 'partial', 'none'] as const;
+export const IDENTIFICATION_REASONS = [
+  'reactive_targeting',
+  'navigational_click',
+  'untracked_spend',
+  'too_few_exposures',
+  'horizon_exceeds_data',
+  'ids_split',
+  'placebo_contains_effect',
+  'no_placebo',
+] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export const ATTRIBUTION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 /** Why an analysis ended without figures. */

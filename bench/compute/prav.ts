@@ -48,6 +48,7 @@ for (const size of sizes) {
       members: { markov, shapley, dominance, rwa, prav },
       comparison,
       spend: new Float64Array(events.channels.length),
+      isOwnedMedia: new Uint8Array(events.channels.length),
       experiments: [],
     });
     if (!causal.ok) throw new Error(causal.message);

@@ -71,6 +71,7 @@ function everyModel(rows: readonly EventRow[], events: EventTable) {
     members,
     comparison,
     spend: new Float64Array(events.channels.length),
+    isOwnedMedia: new Uint8Array(events.channels.length),
     experiments: [],
   });
   return { rows, events, options, totals, channels: events.channels, isBaseline, comparison, ...members, causal };

@@ -31,6 +31,8 @@ export interface Estimate {
   /** published 0.95 interval, where the method has one */
   readonly low?: readonly number[];
   readonly high?: readonly number[];
+  /** of causal: whether the channel's effect is known as a point, in part or not at all, and the codes of why */
+  readonly identification?: readonly { readonly status: string; readonly codes: readonly string[] }[];
 }
 
 export type Estimates = Readonly<Record<Method, Estimate>> & {
@@ -133,16 +135,24 @@ const ruled = (
   paid: readonly string[],
 ): Estimate => ({ credit: paid.map((name) => comparison[rule][name] ?? 0) });
 
-/** The causal model as its reader sees it: cents and interval after rounding. */
+/** The causal model as its reader sees it: cents and interval after rounding; [0, 0] where nothing can be measured. */
 function published({ channels }: AnalysisFigures, paid: readonly string[]): Estimate {
   const figures = paid.map((name) => {
     const found = channels.find(({ channel }) => channel === name);
-    if (found?.confidenceInterval == null) throw new Error(`the analysis names no interval for ${name}`);
-    return { credit: found.attributedRevenueCents / 100, ...found.confidenceInterval };
+    if (found?.identification == null) throw new Error(`the analysis does not say how well ${name} is known`);
+    const { lower, upper } = found.confidenceInterval ?? { lower: 0, upper: 0 };
+    const { status, reasons } = found.identification;
+    return {
+      credit: found.attributedRevenueCents / 100,
+      lower,
+      upper,
+      identification: { status, codes: reasons.map(({ code }) => code) },
+    };
   });
   return {
     credit: figures.map(({ credit }) => credit),
     low: figures.map(({ lower }) => lower),
     high: figures.map(({ upper }) => upper),
+    identification: figures.map(({ identification }) => identification),
   };
 }

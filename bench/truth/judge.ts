@@ -66,7 +66,7 @@ for (const { simulator, shops } of judged) {
   }
 }
 if (values.write) {
-  const folder = join(import.meta.dirname, '../../docs/truth');
+  const folder = process.env.JUDGE_OUT ?? join(import.meta.dirname, '../../docs/truth');
   writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, Number(values.people)));
   writeFileSync(join(folder, 'judged.json'), `[\n${records.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`);
   console.log(`Written to ${folder}`);

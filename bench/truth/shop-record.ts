@@ -105,9 +105,9 @@ function shopRecord(
     return { name, traits, spend: rounded(rows.spend.get(name) ?? 0), truth: rounded(truth.switchOff[c]!.revenue) };
   });
   const kept = METHODS.map((method): [Method, Estimate] => {
-    const { credit, low, high } = estimates[method];
+    const { credit, low, high, identification } = estimates[method];
     const ends = low === undefined || high === undefined ? {} : { low: low.map(rounded), high: high.map(rounded) };
-    return [method, { credit: credit.map(rounded), ...ends }];
+    return [method, { credit: credit.map(rounded), ...ends, ...(identification && { identification }) }];
   });
   return {
     name: shop.name,

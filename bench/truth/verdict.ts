@@ -27,8 +27,12 @@ export interface Verdict {
   /** of channel intervals at 0.95, with its own 0.95 range */
   readonly coverage: number | null;
   readonly coverageRange: readonly [low: number, high: number] | null;
-  /** mean interval score / revenue */
+  /** mean interval score / revenue, of what can be measured */
   readonly intervalScore: number | null;
+  /** parts of the channels whose effect is said to be a point, and not measurable; coverage of the former */
+  readonly pointPart: number | null;
+  readonly nonePart: number | null;
+  readonly pointCoverage: number | null;
 }
 
 /** What the channels of a shop really brought. */
@@ -60,7 +64,7 @@ export function verdictOn(shops: readonly ShopRecord[], contender: Contender): V
   const claims = (shop: ShopRecord): number => sumOf(answerOf(shop, contender).credit);
   const biases = divided.map((shop) => claims(shop) / sumOf(truthOf(shop)) - 1);
   const intervals = shops.flatMap((shop) => {
-    const { low, high } = answerOf(shop, contender);
+    const { low, high, identification } = answerOf(shop, contender);
     return low === undefined || high === undefined
       ? []
       : shop.channels.map((channel, c) => ({
@@ -69,9 +73,15 @@ export function verdictOn(shops: readonly ShopRecord[], contender: Contender): V
           low: low[c]!,
           high: high[c]!,
           revenue: shop.revenue,
+          status: identification?.[c]?.status ?? null,
         }));
   });
-  const covered = intervals.filter(({ low, high, truth }) => low <= truth && truth <= high).length;
+  const isCovered = ({ low, high, truth, status }: (typeof intervals)[number]): boolean =>
+    status !== 'none' && low <= truth && truth <= high;
+  const covered = intervals.filter(isCovered).length;
+  const points = intervals.filter(({ status }) => status === 'point');
+  const partOf = (wanted: string): number | null =>
+    meanOrNull(intervals.filter(({ status }) => status !== null).map(({ status }) => Number(status === wanted)));
   return {
     shops: shops.length,
     misplaced: meanOf(
@@ -91,8 +101,13 @@ export function verdictOn(shops: readonly ShopRecord[], contender: Contender): V
     coverage: intervals.length === 0 ? null : covered / intervals.length,
     coverageRange: intervals.length === 0 ? null : wilson(covered, intervals.length),
     intervalScore: meanOrNull(
-      intervals.map(({ low, high, truth, revenue }) => intervalScore(low, high, truth) / revenue),
+      intervals
+        .filter(({ status }) => status !== 'none')
+        .map(({ low, high, truth, revenue }) => intervalScore(low, high, truth) / revenue),
     ),
+    pointPart: partOf('point'),
+    nonePart: partOf('none'),
+    pointCoverage: meanOrNull(points.map((each) => Number(isCovered(each)))),
   };
 }
 
@@ -143,6 +158,13 @@ export function barsOn(judged: readonly ShopsOfOne[], unlooked: readonly ShopsOf
     ),
     atLeast('95 % intervals cover, mean', meanOf(known(({ coverage }) => coverage)), 0.9),
     atMost('idle channels called significant', meanOf(known(({ falseAlarms }) => falseAlarms)), 0.1),
+    atLeast('channels identified as a point', verdictOn(all, 'causal').pointPart ?? 0, 0.5),
+    atMost('channels not measurable', verdictOn(all, 'causal').nonePart ?? 0, 0.15),
+    atLeast(
+      '95 % intervals of points cover, worst simulator that was not looked at',
+      Math.min(...known(({ pointCoverage }) => pointCoverage, unlooked)),
+      0.92,
+    ),
     atMost('claimed where nothing works, worst simulator', Math.max(...known((each) => each.claimedOfNothing)), 0.1),
   ];
 }

@@ -19,6 +19,11 @@ export interface ReportedChannel {
   readonly confidence: number | null;
   readonly confidence_interval: { readonly lower: number; readonly upper: number; readonly level: number } | null;
   readonly rank: number;
+  /** How far the rows pin the effect down; null for unpaid channels, null or absent where nothing is said. */
+  readonly identification?: {
+    readonly status: 'point' | 'partial' | 'none';
+    readonly reasons: readonly { readonly code: string; readonly message: string }[];
+  } | null;
 }
 
 /** An experiment beside what the model said without it and says with it. Money in major units, for the range. */

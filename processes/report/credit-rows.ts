@@ -10,6 +10,8 @@ export interface CreditRow {
   readonly interval: { readonly lower: number; readonly upper: number } | null;
   readonly roas: number | null;
   readonly confidence: number | null;
+  /** How far the rows pin the channel's effect down; null where nothing is said. */
+  readonly identified: 'point' | 'partial' | 'none' | null;
 }
 
 /** Paid channels, the most credited first; ties by name. */
@@ -51,6 +53,7 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
     interval: null,
     roas: null,
     confidence: null,
+    identified: null,
   };
   return [
     ...paid.map(channelRow),
@@ -61,6 +64,7 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
       interval: null,
       roas: spend > 0 ? marketing.credited / spend : null,
       confidence: report.confidence,
+      identified: null,
     },
     ...named,
     ...(credited && Math.abs(rest.credited) < 0.005 && Math.abs(rest.lastClick) < 0.005 ? [] : [rest]),
@@ -73,6 +77,7 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
       interval: null,
       roas: null,
       confidence: null,
+      identified: null,
     },
   ];
 }
@@ -86,7 +91,8 @@ function channelRow(channel: ReportedChannel): CreditRow {
     credited: channel.attributed_revenue,
     interval: channel.confidence_interval,
     roas: channel.roas,
-    confidence: channel.is_baseline ? null : channel.confidence,
+    confidence: channel.is_baseline || channel.identification?.status === 'none' ? null : channel.confidence,
+    identified: channel.identification?.status ?? null,
   };
 }
 

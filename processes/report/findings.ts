@@ -1,5 +1,6 @@
 import { paidChannels } from './credit-rows.ts';
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
+import { isMeasurable } from './identification-notes.ts';
 import { numberFormat } from './number-format.ts';
 
 /**
@@ -13,7 +14,7 @@ export function isIncremental({ model, methodology }: Pick<AttributionReport, 'm
 /** What a reader should take away, in sentences; plain text. Only what the figures say. */
 export function findings(report: AttributionReport): readonly string[] {
   const format = numberFormat(report.currency);
-  const paid = paidChannels(report);
+  const paid = paidChannels(report).filter(isMeasurable);
   const hidden = largest(paid, (channel) => channel.delta_r);
   const praised = largest(paid, (channel) => -channel.delta_r);
   const losing = paid.filter((channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend);

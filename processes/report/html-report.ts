@@ -7,10 +7,12 @@ import { timeChart } from './charts/time-chart.ts';
 import { paidChannels } from './credit-rows.ts';
 import { isIncremental } from './findings.ts';
 import { html, Markup } from './html.ts';
+import { isMeasurable } from './identification-notes.ts';
 import { numberFormat } from './number-format.ts';
 import {
   creditTable,
   headlineSection,
+  identificationSection,
   methodologySection,
   readingGuide,
   rulesTable,
@@ -29,6 +31,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
   const format = numberFormat(report.currency);
   const paid = paidChannels(report);
   const drawn = paid.slice(0, MAX_DRAWN);
+  const measured = drawn.filter(isMeasurable);
   const beyond =
     paid.length > drawn.length ? ` The ${paid.length - drawn.length} smallest channels are in the table only.` : '';
   const figure = (svg: string, caption: string): Markup =>
@@ -37,7 +40,8 @@ export function htmlReport(report: AttributionReport, subject: string): string {
       <figcaption>${caption}${beyond}</figcaption>
     </figure>`;
   const intervals = drawn.some((channel) => channel.confidence_interval !== null)
-    ? ` Whiskers: ${format.percent(report.confidence_level)} interval; an arrow where it goes on beyond the plot.`
+    ? ` Whiskers: ${format.percent(report.confidence_level)} interval; an arrow where it goes on beyond the plot.` +
+      (drawn.some(({ identification }) => identification?.status === 'partial') ? ' Hatched: known in part.' : '')
     : '';
 
   const page = html`<!doctype html>
@@ -70,14 +74,14 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                     `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`,
                   )}`
           }
-          ${creditTable(report)} ${timeSection(report, drawn)}
+          ${creditTable(report)} ${identificationSection(report)} ${timeSection(report, drawn)}
           ${
-            drawn.some((channel) => channel.spend > 0)
+            measured.some((channel) => channel.spend > 0)
               ? html`<h2>Spend and return</h2>
                   <p class="note">Above the solid line a channel earns back more revenue than it costs.</p>
                   ${figure(
-                    spendChart(drawn, report.model, format),
-                    'The number beside a name is its ROAS. Channels without spend are left out.',
+                    spendChart(measured, report.model, format),
+                    'The number beside a name is its ROAS. Channels without spend, or not measurable, are left out.',
                   )}`
               : null
           }

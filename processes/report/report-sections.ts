@@ -4,7 +4,8 @@ import { baselineChannels, creditRows, paidChannels, type CreditRow } from './cr
 import { deltaRInterval } from './delta-r-interval.ts';
 import { findings, isIncremental } from './findings.ts';
 import { html, type Markup } from './html.ts';
-import { numberFormat } from './number-format.ts';
+import { IN_PART, NOT_MEASURABLE, identificationNotes, isMeasurable } from './identification-notes.ts';
+import { numberFormat, type NumberFormat } from './number-format.ts';
 
 /** The four figures that matter, what the revenue is made of, and what to take away. */
 export function headlineSection(report: AttributionReport): Markup {
@@ -75,7 +76,8 @@ export function creditTable(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
   const difference = (row: CreditRow): Markup => {
     const delta = row.credited - row.lastClick;
-    const sign = Math.abs(delta) < 0.005 || row.kind === 'total' ? '' : delta > 0 ? 'plus' : 'minus';
+    const sign =
+      Math.abs(delta) < 0.005 || row.kind === 'total' || row.identified === 'none' ? '' : delta > 0 ? 'plus' : 'minus';
     return html`<td class="${sign}">
       ${sign === '' ? '–' : (delta > 0 ? '+' : '−') + format.amount(Math.abs(delta))}
     </td>`;
@@ -99,8 +101,8 @@ export function creditTable(report: AttributionReport): Markup {
           (row) =>
             html` <tr class="${row.kind}">
               <th scope="row">${row.label}</th>
-              ${cell(row.spend, format.amount)} ${cell(row.lastClick, format.amount)}
-              ${cell(row.credited, format.amount)} ${difference(row)}
+              ${cell(row.spend, format.amount)} ${cell(row.lastClick, format.amount)} ${creditCell(row, format)}
+              ${difference(row)}
               <td>
                 ${
                   row.interval === null
@@ -114,6 +116,24 @@ export function creditTable(report: AttributionReport): Markup {
       </tbody>
     </table>
   </div>`;
+}
+
+function creditCell({ identified, credited }: CreditRow, format: NumberFormat): Markup {
+  if (identified === 'none') return html`<td>${NOT_MEASURABLE}</td>`;
+  return html`<td>${identified === 'partial' ? `${IN_PART} ` : ''}${format.amount(credited)}</td>`;
+}
+
+/** Which effects are known in part only or not at all, why, and what would help. */
+export function identificationSection(report: AttributionReport): Markup | null {
+  const notes = identificationNotes(report);
+  if (notes.length === 0) return null;
+  return html`<h2>What these rows cannot tell</h2>
+    <p class="note">
+      ${IN_PART} marks a channel that is known in part: its interval holds every effect that the rows leave possible,
+      beside chance. Of a channel that is ${NOT_MEASURABLE}, no figure is claimed: what it may have brought stands in
+      the baseline.
+    </p>
+    <dl>${notes.map(({ channels, message }) => fact(channels.join(', '), message))}</dl>`;
 }
 
 function cell(value: number | null, print: (value: number) => string): Markup {
@@ -153,7 +173,7 @@ export function rulesTable(report: AttributionReport): Markup | null {
               html` <tr class="${channel.is_baseline ? 'baseline' : 'channel'}">
                 <th scope="row">${channel.channel}</th>
                 ${rules.map(([, byChannel]) => html`<td>${format.amount(byChannel[channel.channel] ?? 0)}</td>`)}
-                <td>${format.amount(channel.attributed_revenue)}</td>
+                <td>${isMeasurable(channel) ? format.amount(channel.attributed_revenue) : NOT_MEASURABLE}</td>
               </tr>`,
           )}
         </tbody>

@@ -2,7 +2,8 @@ import type { AttributionReport } from './attribution-report.ts';
 import { baselineChannels, creditRows, type CreditRow } from './credit-rows.ts';
 import { deltaRInterval } from './delta-r-interval.ts';
 import { isIncremental } from './findings.ts';
-import { numberFormat } from './number-format.ts';
+import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
+import { numberFormat, type NumberFormat } from './number-format.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
 
 export interface TableOptions {
@@ -59,6 +60,7 @@ export function terminalTable(report: AttributionReport, { width, colours }: Tab
     ...body,
     '',
     ...summary(report, width, paint),
+    ...identification(report, width, paint),
     ...warnings(report, width, paint),
   ].join('\n');
 }
@@ -69,7 +71,7 @@ function columnsOf(report: AttributionReport): readonly Column[] {
     { title: 'channel', at: 'start', sacrifice: 0, cell: (row) => printable(row.label) },
     { title: 'spend', at: 'end', sacrifice: 2, cell: (row) => orDash(row.spend, format.amount) },
     { title: 'last click', at: 'end', sacrifice: 1, cell: (row) => format.amount(row.lastClick) },
-    { title: `${report.model} revenue`, at: 'end', sacrifice: 0, cell: (row) => format.amount(row.credited) },
+    { title: `${report.model} revenue`, at: 'end', sacrifice: 0, cell: (row) => creditCell(row, format) },
     {
       title: `${format.percent(report.confidence_level)} interval`,
       at: 'end',
@@ -83,6 +85,29 @@ function columnsOf(report: AttributionReport): readonly Column[] {
       sacrifice: 5,
       cell: (row) => orDash(row.confidence, (confidence) => confidence.toFixed(2)),
     },
+  ];
+}
+
+function creditCell({ identified, credited }: CreditRow, format: NumberFormat): string {
+  if (identified === 'none') return NOT_MEASURABLE;
+  return identified === 'partial' ? `${IN_PART} ${format.amount(credited)}` : format.amount(credited);
+}
+
+/** What keeps effects from being known, channel by channel. */
+function identification(report: AttributionReport, width: number, paint: Painter): readonly string[] {
+  const notes = identificationNotes(report);
+  if (notes.length === 0) return [];
+  const isAnyPartial = notes.some(({ status }) => status === 'partial');
+  return [
+    '',
+    ...(isAnyPartial
+      ? wrap(`${IN_PART} known in part: the interval holds every effect that the rows leave possible.`, width)
+      : []),
+    ...notes.flatMap(({ channels, message }) =>
+      wrap(`${channels.map(printable).join(', ')}: ${printable(message)}`, width - 2).map((text, index) =>
+        paint.faint(index === 0 ? `· ${text}` : `  ${text}`),
+      ),
+    ),
   ];
 }
 

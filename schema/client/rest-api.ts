@@ -1333,7 +1333,7 @@ export interface components {
             channel: string;
             /** @description Incremental uplift against the counterfactual without the channel */
             causal_lift: number | null;
-            /** @description (attributed_revenue - spend) / spend; null without spend */
+            /** @description (attributed_revenue - spend) / spend; null without spend, or where not measurable */
             roi: number | null;
             spend: number;
             attributed_revenue: number;
@@ -1349,10 +1349,24 @@ export interface components {
             incremental_revenue: number;
             conversions: number;
             share: number;
-            /** @description attributed_revenue / spend; null without spend */
+            /** @description attributed_revenue / spend; null without spend, or where not measurable */
             roas: number | null;
             rank: number;
             is_baseline: boolean;
+            /** @description Of paid channels under causal; null otherwise */
+            identification: components["schemas"]["Identification"] | null;
+        };
+        Identification: {
+            /**
+             * @description point: the interval is that of sampling and mechanism; partial: it spans every effect that the rows leave possible; none: not measurable
+             * @enum {string}
+             */
+            status: "point" | "partial" | "none";
+            reasons: {
+                /** @enum {string} */
+                code: "reactive_targeting" | "navigational_click" | "untracked_spend" | "too_few_exposures" | "horizon_exceeds_data" | "ids_split" | "placebo_contains_effect" | "no_placebo";
+                message: string;
+            }[];
         };
         /** @description Scores the integrity of this answer (HREI). */
         TrustEnvelope: {
@@ -1433,9 +1447,9 @@ export interface components {
             lastclick_revenue: number;
             /** @description attributed_revenue - lastclick_revenue, signed */
             delta_r: number;
-            /** @description (attributed_revenue - spend) / spend; null without spend */
+            /** @description (attributed_revenue - spend) / spend; null without spend, or where not measurable */
             roi: number | null;
-            /** @description attributed_revenue / spend; null without spend */
+            /** @description attributed_revenue / spend; null without spend, or where not measurable */
             roas: number | null;
         };
         ExperimentCalibration: {
@@ -4137,7 +4151,11 @@ export interface operations {
                      *               "share": 0.271,
                      *               "roas": 3.41,
                      *               "rank": 1,
-                     *               "is_baseline": false
+                     *               "is_baseline": false,
+                     *               "identification": {
+                     *                 "status": "point",
+                     *                 "reasons": []
+                     *               }
                      *             }
                      *           ],
                      *           "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4374,7 +4392,11 @@ export interface operations {
                      *           "share": 0.271,
                      *           "roas": 3.41,
                      *           "rank": 1,
-                     *           "is_baseline": false
+                     *           "is_baseline": false,
+                     *           "identification": {
+                     *             "status": "point",
+                     *             "reasons": []
+                     *           }
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4623,7 +4645,11 @@ export interface operations {
                      *           "share": 0.271,
                      *           "roas": 3.41,
                      *           "rank": 1,
-                     *           "is_baseline": false
+                     *           "is_baseline": false,
+                     *           "identification": {
+                     *             "status": "point",
+                     *             "reasons": []
+                     *           }
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4868,7 +4894,11 @@ export interface operations {
                      *           "share": 0.271,
                      *           "roas": 3.41,
                      *           "rank": 1,
-                     *           "is_baseline": false
+                     *           "is_baseline": false,
+                     *           "identification": {
+                     *             "status": "point",
+                     *             "reasons": []
+                     *           }
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",

@@ -33,6 +33,7 @@ export const exampleAttribution = {
       roas: 3.41,
       rank: 1,
       is_baseline: false,
+      identification: { status: 'point', reasons: [] },
     },
   ],
   methodology: 'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { IDENTIFICATION_REASONS, IDENTIFICATION_STATUSES } from '../value-lists.ts';
 import { byChannel, graphTypes, money } from './terms.ts';
 
 /* What an analysis credits to channels, to their campaigns, and to periods. */
@@ -6,12 +7,12 @@ import { byChannel, graphTypes, money } from './terms.ts';
 /** A quotient, where there is one. */
 const ratio = z.number().nullable();
 const roi = ratio.meta({
-  description: '(attributed_revenue - spend) / spend; null without spend',
-  graph: '(attributed revenue − spend) / spend; null without spend.',
+  description: '(attributed_revenue - spend) / spend; null without spend, or where not measurable',
+  graph: '(attributed revenue − spend) / spend; null without spend, or where not measurable.',
 });
 const roas = ratio.meta({
-  description: 'attributed_revenue / spend; null without spend',
-  graph: 'Attributed revenue / spend; null without spend.',
+  description: 'attributed_revenue / spend; null without spend, or where not measurable',
+  graph: 'Attributed revenue / spend; null without spend, or where not measurable.',
 });
 const channel = z.string().meta({ graph: 'Name of the channel, as in the touchpoints.' });
 const deltaR = money.meta({
@@ -28,6 +29,50 @@ export const confidenceInterval = z
   .register(graphTypes, {
     name: 'ConfidenceInterval',
     description: 'Interval around a figure, in its unit.',
+    isShareable: true,
+  });
+
+const identificationStatus = z.enum(IDENTIFICATION_STATUSES).register(graphTypes, {
+  name: 'IdentificationStatus',
+  description: 'Whether the rows pin an effect down to a point, to a set, or not at all.',
+  isShareable: true,
+});
+const identificationCode = z.enum(IDENTIFICATION_REASONS).register(graphTypes, {
+  name: 'IdentificationCode',
+  description: 'What the rows show that keeps an effect from being pinned down.',
+  isShareable: true,
+});
+
+/** How far the rows pin a channel's effect down. */
+export const identification = z
+  .object({
+    status: identificationStatus.meta({
+      description:
+        'point: the interval is that of sampling and mechanism; partial: it spans every effect that the rows leave ' +
+        'possible; none: not measurable',
+      graph:
+        'POINT: the interval is that of sampling and mechanism. PARTIAL: it spans every effect that the rows leave ' +
+        'possible. NONE: not measurable.',
+    }),
+    reasons: z
+      .array(
+        z
+          .object({
+            code: identificationCode.meta({ graph: 'What was found.' }),
+            message: z.string().meta({ graph: 'The same in words, and what would help.' }),
+          })
+          .register(graphTypes, {
+            name: 'IdentificationReason',
+            description: 'Why an effect is known in part only, or not at all.',
+            isShareable: true,
+          }),
+      )
+      .meta({ graph: 'Why it is no better known; empty for POINT.' }),
+  })
+  .meta({ id: 'Identification' })
+  .register(graphTypes, {
+    name: 'ChannelIdentification',
+    description: "How far the rows pin a channel's effect down.",
     isShareable: true,
   });
 
@@ -54,7 +99,7 @@ export const channelImpact = z
     confidenceInterval: confidenceInterval.nullable().meta({
       graph:
         'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the placebos). A ' +
-        'baseline channel under causal and prav: [0, 0].',
+        'baseline channel under causal and prav: [0, 0]. Null where the effect is not measurable.',
     }),
     lastclickRevenue: money.meta({ graph: 'Revenue that plain last click gives the channel.' }),
     deltaR,
@@ -62,6 +107,12 @@ export const channelImpact = z
     share: z.number().meta({ graph: 'Share of the credited total.' }),
     rank: z.int().meta({ graph: '1 is the channel with the highest attributed revenue.' }),
     isBaseline: z.boolean().meta({ graph: 'True for channels that are there without marketing.' }),
+    identification: identification.nullable().optional().meta({
+      description: 'Of paid channels under causal; null otherwise, absent from results of before it was said',
+      graph:
+        'How far the effect is pinned down, of paid channels under causal; null otherwise. With NONE the channel ' +
+        'carries no credit, and interval, roi and roas are null: read it as "not measurable", never as 0.',
+    }),
   })
   .meta({
     id: 'ChannelImpact',

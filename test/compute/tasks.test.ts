@@ -152,6 +152,7 @@ describe('tasks', () => {
             },
             comparison,
             spend: new Float64Array(events.channels.length),
+            isOwnedMedia: new Uint8Array(events.channels.length),
             experiments: [],
             members: {
               markov: runTask('markov', { paths, order: 1 }, () => undefined),

@@ -57,6 +57,7 @@ export function visitPages(): Worked[] {
     comparison,
     members: { markov, shapley, dominance, rwa, prav: insufficientData('no users') },
     spend: new Float64Array(channels.length),
+    isOwnedMedia: new Uint8Array(channels.length),
     experiments: [],
   });
   const { deltaR } = causal;

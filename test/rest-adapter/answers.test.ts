@@ -37,6 +37,7 @@ describe('what is answered', () => {
         roas: null,
         rank: 1,
         is_baseline: false,
+        identification: { status: 'point', reasons: [] },
       },
     ]);
     expect(body).toMatchObject({

@@ -28,6 +28,8 @@ export interface CausalInput {
   readonly comparison: ComparisonResult;
   /** per channel of `channels`, what was paid for its reach in the range, major units; 0 where unknown or nothing */
   readonly spend: Float64Array;
+  /** per channel of `channels`: 1 = what it costs says nothing of what it brings */
+  readonly isOwnedMedia: Uint8Array;
   /** measured effects that calibrate the credit, pro-rated to the range; several per channel are combined */
   readonly experiments: readonly Experiment[];
 }

@@ -1,5 +1,6 @@
 import type { ChannelCredits } from '../../outcome.ts';
 import type { Calibration } from './calibration.ts';
+import type { ChannelIdentification } from './channel-identification.ts';
 
 /** The models that `causal` combines. */
 export const CAUSAL_MEMBERS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
@@ -33,6 +34,8 @@ export interface CausalResult extends ChannelCredits {
   readonly modelCredit: Float64Array;
   /** how much of a channel's credit, before experiments, stands on what it cost: 0 … 1 */
   readonly spendWeight: Float64Array;
+  /** whether the rows and experiments pin the effect down; null for baseline channels */
+  readonly identification: readonly (ChannelIdentification | null)[];
   /** shares over paid channels of each member that ran */
   readonly memberShare: Readonly<Partial<Record<CausalMember, Float64Array>>>;
   /** [0, 0] for baseline channels */

@@ -3,14 +3,15 @@ import { largestRemainder, toCents } from '../../numerics/largest-remainder.ts';
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import { creditConfidence, failure, insufficientData } from '../../outcome.ts';
 import type { ChannelCredits, Failure, FailureCode, PathTotals } from '../../outcome.ts';
-import { divide, sharesOf, sumOf } from '../credits.ts';
-import { calibrate, fitInto } from './calibration.ts';
-import type { Experiment } from './calibration.ts';
+import { sharesOf, sumOf } from '../credits.ts';
 import type { CausalInput } from './causal-input.ts';
 import { CAUSAL_MEMBERS } from './causal-result.ts';
 import type { CausalMember, CausalResult } from './causal-result.ts';
 import { aligner } from './channel-alignment.ts';
+import { identifyChannels } from './channel-identification.ts';
 import { deltaROf, recovered } from './delta-r.ts';
+import { withExperiments } from './experiment-credit.ts';
+import { withinIdentifiedSets } from './identified-set.ts';
 import { creditByPlacebos, creditByPrior } from './incremental-credit.ts';
 import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
 import { leanOnSpend } from './spend-prior.ts';
@@ -33,8 +34,17 @@ const NAMES: Readonly<Record<CausalMember, string>> = {
   prav: 'PRAV',
 };
 
-function faultOf({ channels, isBaseline, spend, confidenceLevel, totals, experiments }: CausalInput): string | null {
+function faultOf({
+  channels,
+  isBaseline,
+  spend,
+  isOwnedMedia,
+  confidenceLevel,
+  totals,
+  experiments,
+}: CausalInput): string | null {
   if (isBaseline.length !== channels.length) return 'isBaseline needs one entry per channel';
+  if (isOwnedMedia.length !== channels.length) return 'isOwnedMedia needs one entry per channel';
   if (spend.length !== channels.length || !spend.every((amount) => amount >= 0 && amount < Infinity))
     return 'spend needs one amount per channel';
   if (!(confidenceLevel > 0 && confidenceLevel < 1)) return 'confidenceLevel lies between 0 and 1';
@@ -75,69 +85,6 @@ function centsOf(
     revenueCents,
   );
   return { channels: cents.subarray(0, values.length).slice(), rest: cents[values.length]! };
-}
-
-/** The credit after the experiments: cut at 0 and at the revenue that marketing can have caused. */
-interface Settled {
-  readonly total: number;
-  readonly conversions: number;
-  readonly value: Float64Array;
-  readonly share: Float64Array;
-  readonly low: Float64Array;
-  readonly high: Float64Array;
-  readonly replicates: Float64Array;
-  readonly ends: readonly Float64Array[];
-  readonly kappa: CausalResult['kappa'];
-}
-
-function withExperiments(
-  credit: IncrementalCredit,
-  experiments: readonly Experiment[],
-  { confidenceLevel, mostRevenue, mostConversions, channels }: CreditSetting,
-): Settled {
-  const point = credit.share.map((part) => part * credit.revenue);
-  const estimated = credit.kappa?.value ?? null;
-  if (experiments.length === 0) {
-    const { revenue: total, conversions, share, low, high, replicates, ends } = credit;
-    return {
-      total,
-      conversions,
-      value: point,
-      share,
-      low,
-      high,
-      replicates,
-      ends,
-      kappa: estimated === null ? null : { estimated, calibrated: estimated },
-    };
-  }
-  const belief = {
-    value: point,
-    low: credit.low.map((end, c) => Math.min(end, point[c]!)),
-    high: credit.high.map((end, c) => Math.max(end, point[c]!)),
-    kappa: credit.kappa,
-    z: twoSidedZ(confidenceLevel),
-  };
-  const calibrated = calibrate(belief, experiments);
-  const cut = (values: Float64Array): Float64Array => fitInto(values, calibrated.variance, mostRevenue);
-  const value = cut(calibrated.value);
-  const moved = value.some((amount, c) => amount !== point[c]);
-  const total = moved ? sumOf(value) : credit.revenue;
-  const replicates = new Float64Array(credit.replicates.length);
-  for (let g = 0; g < credit.groups; g++)
-    replicates.set(cut(calibrated.update(credit.replicates.subarray(g * channels, (g + 1) * channels))), g * channels);
-  const orderValue = credit.conversions > 0 ? credit.revenue / credit.conversions : mostRevenue / mostConversions;
-  return {
-    total,
-    conversions: orderValue > 0 ? Math.min(total / orderValue, mostConversions) : 0,
-    value,
-    share: moved ? divide(value, 1) : credit.share,
-    low: calibrated.low,
-    high: calibrated.high,
-    replicates,
-    ends: credit.ends.map((end) => cut(calibrated.update(end))),
-    kappa: estimated === null || calibrated.kappa === null ? null : { estimated, calibrated: calibrated.kappa },
-  };
 }
 
 /** Says where the credit is nothing, or stands on spend for the most part. */
@@ -217,18 +164,33 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     modelled = creditByPrior(paid, full, pathTotals, members.markov, channels, members.prav.message, setting);
   }
 
+  const { unattributed } = input.comparison;
+  const found = identifyChannels({
+    channels,
+    isBaseline,
+    spend: input.spend,
+    touched: new Set(input.comparison.channels),
+    prav: members.prav,
+    conversions: totals.conversions,
+    unseenConversions: unattributed.conversions,
+  });
+  const unseenShare = totals.conversions > 0 ? unattributed.conversions / totals.conversions : 0;
+  const bounded = withinIdentifiedSets(modelled, found, channels, members.prav, unseenShare, setting);
   const orders = aligner(channels, input.comparison.channels)(input.comparison.rules.linear.conversions);
+  const spend = input.spend.map((amount, c) => (input.isOwnedMedia[c] === 1 ? 0 : amount));
   const { credit, spendWeight } = leanOnSpend(
-    modelled,
-    { spend: input.spend, isOnJourney: Uint8Array.from(orders, (count) => (count > 0 ? 1 : 0)) },
+    bounded,
+    { spend, isOnJourney: Uint8Array.from(orders, (count, c) => (count > 0 && found[c]?.status !== 'none' ? 1 : 0)) },
     setting,
   );
 
-  const { total, conversions, value, share, low, high, replicates, ends, kappa } = withExperiments(
+  const { total, conversions, value, share, low, high, replicates, ends, kappa, identification } = withExperiments(
     credit,
     input.experiments,
+    { identification: found, spend },
     setting,
   );
+  const isUnknown = (c: number): boolean => identification[c]?.status === 'none';
   const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(end, value[c]!)));
   const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, value[c]!)));
   // On prior weights T is only known to lie between 0 and the published figure: widths are measured against the middle
@@ -236,7 +198,11 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
   const widthBasis = credit.basis === 'prior' ? total / 2 : total;
   const confidence = value.map((_, c) => {
     const shares = WITNESSES.flatMap((member) => (paid[member] === undefined ? [] : [paid[member][c]!]));
-    return isBaseline[c] === 1 ? 1 : creditConfidence(intervalHigh[c]! - intervalLow[c]!, widthBasis, shares);
+    return isBaseline[c] === 1
+      ? 1
+      : isUnknown(c)
+        ? 0
+        : creditConfidence(intervalHigh[c]! - intervalLow[c]!, widthBasis, shares);
   });
   const lastClick = aligner(channels, input.comparison.channels)(input.comparison.rules.last.value);
   const revenueCents = toCents(totals.revenue);
@@ -250,6 +216,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     weights: credit.weights,
     modelCredit: modelled.share.map((part) => part * modelled.revenue),
     spendWeight,
+    identification,
     memberShare: paid,
     share,
     conversions: share.map((part) => part * conversions),
@@ -270,7 +237,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     deltaR: deltaROf(
       published.channels,
       lastClickCents,
-      isBaseline,
+      isBaseline.map((baseline, c) => (baseline === 1 || isUnknown(c) ? 1 : 0)),
       revenueCents,
       deltaRInterval(replicates, credit.groups, ends, lastClick, setting),
     ),
@@ -292,7 +259,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
               `${input.experiments.length === 1 ? 'experiment' : 'experiments'}.`,
           ]),
       ...credit.warnings,
-      ...spendWarnings(modelled, channels, spendWeight),
+      ...spendWarnings(bounded, channels, spendWeight),
       ...CAUSAL_MEMBERS.flatMap((member) => {
         const outcome = members[member];
         return outcome.ok || member === 'prav' ? [] : [`${NAMES[member]} could not run: ${outcome.message}`];

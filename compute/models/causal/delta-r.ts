@@ -13,16 +13,16 @@ export function recovered(credit: Float64Array, lastClick: Float64Array, isBasel
 
 /**
  * Delta_R from the published cents; `low` and `high` (major units) are cut to what the revenue allows and widened to
- * contain it.
+ * contain it. `isLeftOut`: 1 = baseline, or not measurable.
  */
 export function deltaROf(
   valueCents: Float64Array,
   lastClickCents: Float64Array,
-  isBaseline: Uint8Array,
+  isLeftOut: Uint8Array,
   revenueCents: number,
   [low, high]: readonly [number, number],
 ): DeltaR {
-  const deltaCents = valueCents.map((cents, c) => (isBaseline[c] === 1 ? 0 : cents - lastClickCents[c]!));
+  const deltaCents = valueCents.map((cents, c) => (isLeftOut[c] === 1 ? 0 : cents - lastClickCents[c]!));
   const underCredited = Array.from(deltaCents.keys()).filter((c) => deltaCents[c]! > 0 && valueCents[c]! > 0);
   const sumOver = (cents: Float64Array): number => underCredited.reduce((sum, c) => sum + cents[c]!, 0);
   const revenueCausalCents = sumOver(valueCents);

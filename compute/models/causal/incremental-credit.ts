@@ -13,7 +13,7 @@ import type { MemberShares, MemberWeights } from './stacking.ts';
  * deviation, as a part of the revenue. It stands beside the sampling error. Chosen on shops whose authors had not read
  * this code, where the error hardly follows a channel's size, reach or lift (decision 038). Experiments take it away.
  */
-const MECHANISM_ERROR = 0.05;
+export const MECHANISM_ERROR = 0.05;
 
 /** How T is found and how sure it is: from PRAV, or from the paths alone. */
 export interface IncrementalCredit {

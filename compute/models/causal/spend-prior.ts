@@ -11,10 +11,10 @@ import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
 const LOG_RETURN = { mean: 0.2, deviation: 0.9 } as const;
 
 /** The median, 1.22: the mean (1.83) is that of the few channels that bring many times their cost. */
-const USUAL_RETURN = Math.exp(LOG_RETURN.mean);
+export const USUAL_RETURN = Math.exp(LOG_RETURN.mean);
 
 /** Standard deviation of that distribution, 2.05. */
-const RETURN_DEVIATION =
+export const RETURN_DEVIATION =
   Math.sqrt(Math.expm1(LOG_RETURN.deviation ** 2)) * Math.exp(LOG_RETURN.mean + LOG_RETURN.deviation ** 2 / 2);
 
 /** What the spend of the range says beside the rows. */

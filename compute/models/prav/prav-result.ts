@@ -27,6 +27,8 @@ export interface PravResult extends ChannelCredits {
   /** first event of any user, and end of the estimation window, seconds since the epoch */
   readonly dataStartS: number;
   readonly estimationEndS: number;
+  /** how long touches are followed */
+  readonly horizonS: number;
   /** conversions per excess unpaid visit of users who were not moved by an advertisement */
   readonly kappa: number;
   /** lift / pull of each baseline channel with at least 30 exposures and S > 0 */
@@ -81,6 +83,8 @@ export interface PravResult extends ChannelCredits {
   /** incremental revenue at the two ends of kappaRange: at the high κ, at the low κ */
   readonly revenueAtKappaHigh: Float64Array;
   readonly revenueAtKappaLow: Float64Array;
+  /** incremental revenue if nothing of what follows touches were selection (κ = 0) */
+  readonly revenueOfLift: Float64Array;
   readonly folds: PravFolds;
   /** how each channel's credit falls to the segments of each segmentation that was given, in their order */
   readonly segments: readonly PravSegments[];

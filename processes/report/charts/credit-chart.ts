@@ -1,5 +1,6 @@
 import type { CustomSeriesRenderItem } from 'echarts';
 import type { ReportedChannel } from '../attribution-report.ts';
+import { isMeasurable, NOT_MEASURABLE } from '../identification-notes.ts';
 import type { NumberFormat } from '../number-format.ts';
 import { axisEnd } from './axis-end.ts';
 import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
@@ -10,6 +11,9 @@ const ROW_HEIGHT = 46;
  * others.
  */
 const LONGEST_WHISKER = 1.5;
+
+/** Marks the bar of a channel whose effect is known in part. */
+const HATCHING = { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [3, 4], rotation: -Math.PI / 4, color: INK.paper };
 
 /**
  * Credited against last-click revenue per channel, with a whisker over the interval; an arrow says that it goes on.
@@ -49,7 +53,9 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
     yAxis: {
       type: 'category',
       inverse: true,
-      data: channels.map((channel) => channel.channel),
+      data: channels.map((channel) =>
+        isMeasurable(channel) ? channel.channel : `${channel.channel}\n(${NOT_MEASURABLE})`,
+      ),
       axisLabel: { ...TEXT, width: 170, overflow: 'truncate', interval: 0 },
       // Names stand beside the plot, wherever 0 is.
       axisLine: { show: false, onZero: false },
@@ -62,7 +68,10 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
         barWidth: 15,
         barGap: '18%',
         itemStyle: { color: INK.causal, borderRadius: [0, 3, 3, 0] },
-        data: channels.map((channel) => channel.attributed_revenue),
+        data: channels.map((channel) => ({
+          value: channel.attributed_revenue,
+          ...(channel.identification?.status === 'partial' && { itemStyle: { decal: HATCHING } }),
+        })),
         markLine: {
           symbol: 'none',
           label: { show: false },
@@ -96,7 +105,7 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
     `${channels
       .map(
         (channel) =>
-          `${channel.channel} ${format.money(channel.attributed_revenue)} against ` +
+          `${channel.channel} ${isMeasurable(channel) ? format.money(channel.attributed_revenue) : NOT_MEASURABLE} against ` +
           `${format.money(channel.lastclick_revenue)}`,
       )
       .join('; ')}.`;

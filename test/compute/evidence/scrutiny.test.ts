@@ -55,6 +55,7 @@ function runAll(events: EventTable) {
     members,
     comparison,
     spend: new Float64Array(events.channels.length),
+    isOwnedMedia: new Uint8Array(events.channels.length),
     experiments: [],
   });
   const outcomes: RunOutcomes = { ...members, causal };

@@ -14,7 +14,9 @@ import { figures, refusal } from '../run-in-thread.ts';
 
 type ByChannel = Record<string, number>;
 interface CausalReference {
-  prav: Record<'incremental_revenue' | 'interval_low' | 'interval_high' | 'N', ByChannel> & { aov: number };
+  prav: Record<'incremental_revenue' | 'interval_low' | 'interval_high' | 'N' | 'se_revenue', ByChannel> & {
+    aov: number;
+  };
   weights: ByChannel;
   share_by_model: Record<'markov' | 'shapley' | 'dominance' | 'rwa' | 'prav', ByChannel>;
   share: ByChannel;
@@ -38,6 +40,7 @@ function input(changes: Partial<CausalInput> = {}, members: Partial<CausalInput[
     totals: TOTALS,
     comparison: figures('comparison', { events, options }),
     spend: new Float64Array(events.channels.length),
+    isOwnedMedia: new Uint8Array(events.channels.length),
     experiments: [],
     ...changes,
     members: {
@@ -51,9 +54,13 @@ function input(changes: Partial<CausalInput> = {}, members: Partial<CausalInput[
   };
 }
 
+/** Retargeting in that file follows visits, and those who click on a search come and order like direct visitors. */
+const MAY_OWE_NOTHING = new Set(['retargeting', 'brand_search', 'paid_search']);
+
 /**
  * Interval and confidence by hand, out of the reference's figures: PRAV's reach and what the unknown mechanism adds,
- * 5 % of the revenue and one order per touch at most, as independent errors; then wide enough to hold the credit.
+ * 5 % of the revenue and one order per touch at most, as independent errors; then wide enough to hold the credit and,
+ * where all of it may be selection, an effect of 0 less its sampling error.
  */
 function byHand({ prav, credit, share_by_model, total_incremental }: CausalReference): Record<string, ByChannel> {
   const low: ByChannel = {};
@@ -62,8 +69,14 @@ function byHand({ prav, credit, share_by_model, total_incremental }: CausalRefer
   for (const [channel, amount] of Object.entries(credit)) {
     const value = prav.incremental_revenue[channel]!;
     const mechanism = Math.min(1.96 * 0.05 * TOTALS.revenue, prav.N[channel]! * prav.aov);
-    low[channel] = Math.min(amount, value - Math.hypot(value - prav.interval_low[channel]!, mechanism));
-    high[channel] = Math.max(amount, value + Math.hypot(prav.interval_high[channel]! - value, mechanism));
+    const error = 1.96 * prav.se_revenue[channel]!;
+    const identified = MAY_OWE_NOTHING.has(channel) ? [-error, amount + error] : [amount, amount];
+    low[channel] = Math.min(identified[0]!, amount, value - Math.hypot(value - prav.interval_low[channel]!, mechanism));
+    high[channel] = Math.max(
+      identified[1]!,
+      amount,
+      value + Math.hypot(prav.interval_high[channel]! - value, mechanism),
+    );
     const shares = (['markov', 'shapley', 'prav'] as const).map((member) => share_by_model[member][channel]!);
     const mean = shares.reduce((sum, share) => sum + share, 0) / 3;
     const deviation = Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / 3);
@@ -287,6 +300,51 @@ describe('the causal model', () => {
       ]) {
         expect(refusal('causal', input({ experiments: [bad] })).code).toBe('invalid_input');
       }
+    });
+  });
+
+  describe('spend that leaves no touches', () => {
+    const channels = [...events.channels, 'television'];
+    const television = channels.length - 1;
+    const withTelevision = (changes: Partial<CausalInput> = {}): CausalInput =>
+      input({
+        channels,
+        isBaseline: Uint8Array.from(channels, (channel) => Number(isUnpaid(channel))),
+        isOwnedMedia: new Uint8Array(channels.length),
+        spend: Float64Array.from(channels, (channel) => (channel === 'television' ? 800 : 0)),
+        ...changes,
+      });
+
+    test('is credited nothing, which is not to say that it brings nothing', () => {
+      const unknown = figures('causal', withTelevision());
+      expect(unknown.identification[television]).toMatchObject({
+        status: 'none',
+        reasons: [{ code: 'untracked_spend' }],
+      });
+      expect([unknown.value[television], unknown.confidence[television], unknown.spendWeight[television]]).toEqual([
+        0, 0, 0,
+      ]);
+      expect(unknown.value.subarray(0, television)).toEqual(result.value);
+      expect(unknown.deltaR).toMatchObject({ deltaRCents: result.deltaR.deltaRCents });
+    });
+
+    test('is measured by an experiment alone, weighed against what such spend usually brings', () => {
+      const experiment = { channel: television, incrementalRevenue: 2000, standardError: 100 };
+      const settled = figures('causal', withTelevision({ experiments: [experiment] }));
+      expect(settled.identification[television]).toEqual({ status: 'point', reasons: [] });
+      // Log-normal (0.2, 0.9) times the spend: median 977, standard deviation 1641.
+      const prior = { value: 800 * Math.exp(0.2), variance: (Math.exp(0.81) - 1) * Math.exp(0.4 + 0.81) * 800 ** 2 };
+      const weight = prior.variance / (prior.variance + 100 ** 2);
+      expect(settled.value[television]).toBeCloseTo(prior.value + weight * (2000 - prior.value), 6);
+      expect(settled.calibrations[0]).toMatchObject({ before: 0, after: settled.value[television] });
+      expect(total(settled.valueCents) + settled.baselineCents).toBe(895_222);
+    });
+
+    test('stays unknown after an experiment that says little', () => {
+      const experiment = { channel: television, incrementalRevenue: 2000, standardError: 50_000 };
+      const unsettled = figures('causal', withTelevision({ experiments: [experiment] }));
+      expect(unsettled.identification[television]!.status).toBe('none');
+      expect([unsettled.value[television], unsettled.intervalHigh[television]]).toEqual([0, 0]);
     });
   });
 

@@ -182,7 +182,8 @@ export async function analyze(
     totals: { conversions: data.totals.conversions, revenue: data.totals.revenue },
     members,
     comparison: totals.comparison,
-    spend: Float64Array.from(channels, (channel) => (isOwnedMedia(channel) ? 0 : (data.spend.get(channel) ?? 0))),
+    spend: Float64Array.from(channels, (channel) => data.spend.get(channel) ?? 0),
+    isOwnedMedia: Uint8Array.from(channels, (channel) => (isOwnedMedia(channel) ? 1 : 0)),
     experiments: plan.input,
   });
   const outcomes: ModelOutcomes = { ...members, causal };

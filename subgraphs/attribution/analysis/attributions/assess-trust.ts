@@ -9,6 +9,7 @@ import { codeVersion } from './code-version.ts';
 import { brokenInvariants, internalInconsistency, INVARIANT_NAMES } from './coherence.ts';
 import type { ModelOutcomes } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
+import { LARGE_SHARE } from './trust-evidence.ts';
 import type { EvidenceRows, TrustEvidence } from './trust-evidence.ts';
 import { verifyClaims } from './verify-claims.ts';
 
@@ -59,7 +60,6 @@ export interface Assessment {
 const DAY_S = 86_400;
 const FOLLOW_UP_DAYS = 14;
 const REACH_BACK_DAYS = 90;
-const LARGE_SHARE = 0.1;
 
 /**
  * Measures what the envelope of a run needs while its models run, on the same pool: ask after the models' tasks are

@@ -1,4 +1,5 @@
 import { recoveredRevenue } from './compose-figures.ts';
+import { isUnmeasurable } from './figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { presentChannels } from './present-attribution.ts';
 
@@ -28,8 +29,8 @@ const INVARIANTS: Readonly<Record<string, (figures: AnalysisFigures, occurrences
     ),
   no_spend_is_negative: ({ channels }) => channels.every(({ spend }) => spend >= 0),
   roi_and_roas_match_their_parts: ({ channels, revenueCents }) =>
-    presentChannels(channels, revenueCents).every(({ roi, roas, spend, attributedRevenue }) =>
-      spend > 0
+    presentChannels(channels, revenueCents).every(({ roi, roas, spend, attributedRevenue, identification }) =>
+      spend > 0 && identification?.status !== 'none'
         ? roi !== null &&
           roas !== null &&
           isNear(spend * (1 + roi), attributedRevenue) &&
@@ -51,9 +52,18 @@ const INVARIANTS: Readonly<Record<string, (figures: AnalysisFigures, occurrences
     Object.values(modelBreakdown)
       .map((shares) => sum(Object.values(shares)))
       .every((total) => isNear(total, 1) || total === 0),
-  no_credit_without_a_touch: ({ channels }, { touchesOf }) =>
+  no_credit_without_a_touch_or_an_experiment: ({ channels, calibrations = [] }, { touchesOf }) =>
     channels.every(
-      ({ channel, attributedRevenueCents }) => touchesOf(channel) > 0 || Math.abs(attributedRevenueCents) <= 1,
+      ({ channel, attributedRevenueCents }) =>
+        touchesOf(channel) > 0 ||
+        Math.abs(attributedRevenueCents) <= 1 ||
+        calibrations.some((experiment) => experiment.channel === channel),
+    ),
+  nothing_is_said_of_what_is_not_measurable: ({ channels }) =>
+    channels.every(
+      (channel) =>
+        !isUnmeasurable(channel) ||
+        (Math.abs(channel.attributedRevenueCents) <= 1 && channel.confidenceInterval === null),
     ),
   conversions_stay_within_those_observed: ({ channels, conversions }) =>
     channels.every((channel) => channel.conversions >= -NEAR) &&

@@ -2,6 +2,7 @@ import { largestRemainder, toCents } from '../../../../compute/numerics/largest-
 import { creditConfidence } from '../../../../compute/outcome.ts';
 import type { TaskOutcome } from '../../../../compute/tasks.ts';
 import type { AttributionModel } from './attribution.ts';
+import { isUnmeasurable } from './figures.ts';
 import type { AnalysisFigures, ChannelFigures, ComparisonRule } from './figures.ts';
 
 /** The outcomes of one run, by model; `comparison` always succeeds where the models do. */
@@ -65,15 +66,18 @@ export function creditOf(
     conversions: of(outcome.conversions, channel),
     share: credited > 0 ? of(outcome.value, channel) / credited : of(outcome.share, channel),
     confidence: confidence?.[index] ?? null,
+    ...(outcome.model === 'causal' && { identification: outcome.identification[index] ?? null }),
     confidenceInterval:
-      adjusted && totals.isBaseline[index] === 1
-        ? { lower: 0, upper: 0, level: totals.confidenceLevel }
-        : // The cent that rounding moved to the channel stays inside.
-          {
-            lower: Math.min(of(outcome.intervalLow, channel), cents[index]! / 100),
-            upper: Math.max(of(outcome.intervalHigh, channel), cents[index]! / 100),
-            level: totals.confidenceLevel,
-          },
+      outcome.model === 'causal' && outcome.identification[index]?.status === 'none'
+        ? null
+        : adjusted && totals.isBaseline[index] === 1
+          ? { lower: 0, upper: 0, level: totals.confidenceLevel }
+          : // The cent that rounding moved to the channel stays inside.
+            {
+              lower: Math.min(of(outcome.intervalLow, channel), cents[index]! / 100),
+              upper: Math.max(of(outcome.intervalHigh, channel), cents[index]! / 100),
+              level: totals.confidenceLevel,
+            },
   }));
   return {
     channels,
@@ -141,14 +145,14 @@ function weightedMean(confidence: Float64Array, channels: readonly ChannelFigure
 }
 
 /**
- * Recovered revenue: over the paid channels that earned something and that last click under-credits, what the model
+ * Recovered revenue, channels left aside whose effect is not measurable: over the paid channels that earned something and that last click under-credits, what the model
  * attributes and what last click did; their difference is what last click hid. `deltaRNetCents` is the signed sum over
  * all paid channels.
  */
 export function recoveredRevenue(
   channels: readonly ChannelFigures[],
 ): Pick<AnalysisFigures, 'revenueCausalCents' | 'revenueLastclickCents' | 'deltaRCents' | 'deltaRNetCents'> {
-  const paid = channels.filter((channel) => !channel.isBaseline);
+  const paid = channels.filter((channel) => !channel.isBaseline && !isUnmeasurable(channel));
   const underCredited = paid.filter(
     (channel) => channel.attributedRevenueCents > Math.max(0, channel.lastclickRevenueCents),
   );

@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import type { diagnostics, experimentCalibration } from '../../../../schema/contract/attribution-diagnostics.ts';
-import type { confidenceInterval } from '../../../../schema/contract/attribution-impact.ts';
+import type { confidenceInterval, identification } from '../../../../schema/contract/attribution-impact.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
 import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
 
 /** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
 export type ConfidenceInterval = Frozen<z.output<typeof confidenceInterval>>;
+
+/** How far the rows pin a channel's effect down, and why no further. */
+export type Identification = Frozen<z.output<typeof identification>>;
 
 /** What one channel is credited with. Money in major units of the source's currency. */
 export interface ChannelFigures {
@@ -20,8 +23,15 @@ export interface ChannelFigures {
   readonly share: number;
   /** In [0, 1]; null until all models have run. */
   readonly confidence: number | null;
+  /** Also null where the effect is not measurable. */
   readonly confidenceInterval: ConfidenceInterval | null;
+  /** Of paid channels under `causal`; absent in results from before it was said. */
+  readonly identification?: Identification | null;
 }
+
+/** Whether nothing can be said of the channel's effect: it carries no credit, and no figure stands for it. */
+export const isUnmeasurable = ({ identification }: Pick<ChannelFigures, 'identification'>): boolean =>
+  identification?.status === 'none';
 
 /** A period of the calendar, UTC. */
 export interface Period {

@@ -4,6 +4,7 @@ import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { isFinished, isRefreshing } from '../../runs/run.ts';
 import type { Attribution } from './attribution.ts';
 import type { AttributionRecord, ChannelImpact } from './attribution-types.ts';
+import { isUnmeasurable } from './figures.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
 import { shownModels } from './model-diagnostics.ts';
 import { presentCampaigns, presentModels, presentRules, presentTimeSeries } from './present-breakdown.ts';
@@ -100,6 +101,7 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
     .toSorted((a, b) => b.attributedRevenueCents - a.attributedRevenueCents || a.channel.localeCompare(b.channel, 'en'))
     .map((figures, index) => {
       const attributedRevenue = figures.attributedRevenueCents / 100;
+      const hasReturn = figures.spend > 0 && !isUnmeasurable(figures);
       const counterfactualCents = revenueCents - figures.attributedRevenueCents;
       return {
         channel: figures.channel,
@@ -109,8 +111,8 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
             : figures.attributedRevenueCents > 0
               ? MAX_LIFT
               : null,
-        roi: figures.spend > 0 ? (attributedRevenue - figures.spend) / figures.spend : null,
-        roas: figures.spend > 0 ? attributedRevenue / figures.spend : null,
+        roi: hasReturn ? (attributedRevenue - figures.spend) / figures.spend : null,
+        roas: hasReturn ? attributedRevenue / figures.spend : null,
         spend: figures.spend,
         attributedRevenue,
         incrementalRevenue: figures.isBaseline ? 0 : attributedRevenue,
@@ -122,6 +124,8 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
         share: figures.share,
         rank: index + 1,
         isBaseline: figures.isBaseline,
+        // What was signed before there was such a member must verify as it is.
+        ...(figures.identification !== undefined && { identification: figures.identification }),
       };
     });
 }

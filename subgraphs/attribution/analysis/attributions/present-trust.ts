@@ -4,6 +4,7 @@ import { estimateEnvelope } from '../../../../services/trust/envelope.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { recount } from './claims.ts';
 import type { AnalysisFigures } from './figures.ts';
+import { LARGE_SHARE } from './trust-evidence.ts';
 import type { EvidenceRows, TrustEvidence } from './trust-evidence.ts';
 
 /** What a run's source is at the moment of reading. */
@@ -42,7 +43,11 @@ export function presentTrust(
   const temporalDisplacement = displacement(evidence.evidence, now);
   const classifications: TrustClassification[] = [];
   if (verified < total) classifications.push('fabrication');
-  if (evidence.crossResponseConsistency > MISATTRIBUTED || evidence.widestChannel !== null)
+  if (
+    evidence.crossResponseConsistency > MISATTRIBUTED ||
+    evidence.widestChannel !== null ||
+    figures.channels.some(({ share, identification }) => share > LARGE_SHARE && identification?.status === 'partial')
+  )
     classifications.push('misattribution');
   if (temporalDisplacement > OUTDATED || source?.statusAt(now) === 'error') classifications.push('outdated_reference');
   if (evidence.invariants.broken.length > 0) classifications.push('reasoning_failure');

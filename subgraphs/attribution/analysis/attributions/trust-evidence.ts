@@ -1,5 +1,8 @@
 import type { CheckedClaim } from './claims.ts';
 
+/** A channel with more than this part of the credit decides what is made of an answer. */
+export const LARGE_SHARE = 0.1;
+
 /**
  * What is kept of a completed run so that its trust envelope can be made whenever it is read. What depends on the
  * moment of reading (age, state and health of the source, changed rows, the stored figures themselves) is kept as

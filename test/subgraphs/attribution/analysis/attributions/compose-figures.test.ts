@@ -223,6 +223,7 @@ describe('an interval', () => {
       model: 'causal' as const,
       intervalLow: third,
       intervalHigh: third,
+      identification: [null, null, null],
       baselineRevenue: 0,
       confidence: third,
       overallConfidence: 1,
@@ -237,6 +238,35 @@ describe('an interval', () => {
       expect(confidenceInterval!.upper).toBeGreaterThanOrEqual(attributedRevenueCents / 100);
     }
   });
+});
+
+test('what is not measurable has no interval, and no part in Delta_R', () => {
+  const totals = totalsOf([600, 300, 100], 0);
+  const known = { status: 'point', reasons: [] };
+  const outcome = {
+    ...shapleyOf(totals),
+    model: 'causal' as const,
+    value: Float64Array.of(700, 300, 0),
+    intervalLow: new Float64Array(3),
+    intervalHigh: Float64Array.of(800, 400, 0),
+    identification: [known, known, { status: 'none', reasons: [{ code: 'untracked_spend', message: 'Why.' }] }],
+    baselineRevenue: 0,
+    confidence: new Float64Array(3),
+    overallConfidence: 1,
+  };
+  const { channels } = creditOf('causal', outcome as unknown as Parameters<typeof creditOf>[1], totals, null);
+  expect(channels.map(({ confidenceInterval }) => confidenceInterval === null)).toEqual([false, false, true]);
+  expect(channels[2]).toMatchObject({ attributedRevenueCents: 0, identification: { status: 'none' } });
+  const measured = channels.slice(0, 2);
+  expect(recoveredRevenue(channels).deltaRNetCents).toBe(
+    measured.reduce((sum, each) => sum + each.attributedRevenueCents - each.lastclickRevenueCents, 0),
+  );
+  expect(
+    presentChannels(
+      channels.map((each) => ({ ...each, spend: 10 })),
+      100_000,
+    ).map(({ roi, roas }) => [roi, roas])[2],
+  ).toEqual([null, null]);
 });
 
 describe('confidence', () => {

@@ -276,7 +276,8 @@ describe('invariants', () => {
     ['delta_r_matches_its_parts', { deltaRCents: 9_999 }],
   ])('%s', (name, changes) => expect(broken(changes as Partial<AnalysisFigures>)).toContain(name));
 
-  test('no_credit_without_a_touch', () => expect(broken({}, () => 0)).toEqual(['no_credit_without_a_touch']));
+  test('no_credit_without_a_touch_or_an_experiment', () =>
+    expect(broken({}, () => 0)).toEqual(['no_credit_without_a_touch_or_an_experiment']));
 
   test('what is missing in the sum is an inconsistency in proportion', () => {
     fc.assert(

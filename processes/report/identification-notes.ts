@@ -1,0 +1,32 @@
+import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
+import { paidChannels } from './credit-rows.ts';
+
+/** Why the effects of some channels are known in part only, or not at all. */
+export interface IdentificationNote {
+  readonly status: 'partial' | 'none';
+  readonly channels: readonly string[];
+  readonly message: string;
+}
+
+/** What is printed where a figure would stand that the rows cannot give. */
+export const NOT_MEASURABLE = 'not measurable';
+/** Marks the credit of a channel that is known in part only. */
+export const IN_PART = '≈';
+
+/** One note per reason in the order of the channels; channels with the same reason share a note. */
+export function identificationNotes(report: AttributionReport): readonly IdentificationNote[] {
+  const notes = new Map<string, { status: 'partial' | 'none'; channels: string[]; message: string }>();
+  for (const { channel, identification } of paidChannels(report)) {
+    if (identification == null || identification.status === 'point') continue;
+    for (const { code, message } of identification.reasons) {
+      const key = `${code} ${message}`;
+      const note = notes.get(key) ?? { status: identification.status, channels: [], message };
+      note.channels.push(channel);
+      notes.set(key, note);
+    }
+  }
+  return [...notes.values()];
+}
+
+export const isMeasurable = ({ identification }: Pick<ReportedChannel, 'identification'>): boolean =>
+  identification?.status !== 'none';
