@@ -1,5 +1,6 @@
 import { TRAITS, type Simulator } from './simulators/simulator.ts';
 import type { ShopRecord } from './shop-record.ts';
+import { statusRows, testRows } from './identification-page.ts';
 import { barsOn, betterThan, verdictOn, type Contender, type Verdict } from './verdict.ts';
 
 /** A simulator with what every method said of its shops. */
@@ -46,6 +47,7 @@ export function judgedPage(all: readonly Judged[], lookedAt: LookedAt, people: n
   const seen = byError.filter(({ simulator }) => lookedAt.credit.has(simulator.name));
   const shops = unseen.flatMap((judged) => judged.shops);
   const verdict = verdictOn(shops, 'causal');
+  const names = unseen.map(({ simulator }) => simulator.name);
   const isBeaten = (betterThan(shops, 'causal', 'by_spend') ?? 1) < 0.5;
   const rival = isBeaten ? 'Splitting by what the channels\ncost divides better in most shops. ' : '';
   return `# The models on shops by other authors
@@ -106,6 +108,20 @@ ${table(
   ['causal divides better than …', ...unseen.map(({ simulator }) => simulator.name)],
   RIVALS.map(([rival, name]) => [name, ...unseen.map((judged) => percent(betterThan(judged.shops, 'causal', rival)))]),
 )}
+
+## What is known of each channel
+
+The analysis says per channel whether its effect is known as a point, in part, or not at all
+([how](../concepts/causal.md#what-the-rows-cant-tell)). Channels by status, and how often intervals of that status hold
+the truth:
+
+${table(['', ...unseen.map(({ simulator }) => simulator.name), 'covered'], statusRows(shops, names))}
+
+How often each test finds what the author of a simulator planted, and how often it cries where nothing of the kind was
+planted. Where it cries, an interval is wider than it need be; what it misses is a \`point\` that is none. The limits of
+the tests were set by a look at these shops.
+
+${table(['found / cried', ...names], testRows(shops, names))}
 
 ## By what a channel is, and what a shop has
 

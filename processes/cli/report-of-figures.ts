@@ -92,7 +92,7 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
             level: impact.confidenceInterval.level,
           },
     rank: impact.rank,
-    identification: impact.identification,
+    ...(impact.identification !== undefined && { identification: impact.identification }),
   }));
 }
 
