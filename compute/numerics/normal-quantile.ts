@@ -1,5 +1,5 @@
-/** erfc(x) for x ≥ 0 times exp(x²), by a continued fraction (Lentz) for large x and the series of erf for small. */
-function upperTail(z: number): number {
+/** P(Z > z) of a standard normal variable, z ≥ 0: a continued fraction (Lentz) for large z, the series of erf for small. */
+export function upperTail(z: number): number {
   const x = z / Math.SQRT2;
   if (x < 2) {
     // erf(x) = 2/√π · e^(−x²) · Σ 2^n x^(2n+1) / (2n+1)!!  (Abramowitz & Stegun 7.1.6: all terms positive)

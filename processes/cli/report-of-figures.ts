@@ -2,6 +2,7 @@ import { roundHalfUp } from '../../schema/rounding.ts';
 import type {
   AnalysisFigures,
   ExperimentCalibration,
+  SpendResponseFigures,
 } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
 import { shownModels } from '../../subgraphs/attribution/analysis/attributions/model-diagnostics.ts';
 import { presentChannels } from '../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
@@ -93,7 +94,17 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
           },
     rank: impact.rank,
     ...(impact.identification !== undefined && { identification: impact.identification }),
+    ...(impact.spendResponse != null && { spend_response: spendResponse(impact.spendResponse) }),
   }));
+}
+
+function spendResponse({ incrementalRevenue, confidenceInterval, pValue }: SpendResponseFigures) {
+  const { lower, upper, level } = confidenceInterval;
+  return {
+    incremental_revenue: money(incrementalRevenue),
+    confidence_interval: { lower: money(lower), upper: money(upper), level },
+    p_value: ratio(pValue) ?? 0,
+  };
 }
 
 function reportedExperiment(calibration: ExperimentCalibration): ReportedExperiment {

@@ -24,6 +24,12 @@ export interface ReportedChannel {
     readonly status: 'point' | 'partial' | 'none';
     readonly reasons: readonly { readonly code: string; readonly message: string }[];
   } | null;
+  /** What revenue did over time when spend without touches moved; null or absent where nothing is seen. */
+  readonly spend_response?: {
+    readonly incremental_revenue: number;
+    readonly confidence_interval: { readonly lower: number; readonly upper: number; readonly level: number };
+    readonly p_value: number;
+  } | null;
 }
 
 /** An experiment beside what the model said without it and says with it. Money in major units, for the range. */

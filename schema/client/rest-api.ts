@@ -1353,8 +1353,10 @@ export interface components {
             roas: number | null;
             rank: number;
             is_baseline: boolean;
-            /** @description Of paid channels under causal; null otherwise */
-            identification: components["schemas"]["Identification"] | null;
+            /** @description Of paid channels under causal; null otherwise, absent from results of before it was said */
+            identification?: components["schemas"]["Identification"] | null;
+            /** @description Beside untracked spend whose movements revenue followed significantly; part of no total */
+            spend_response?: components["schemas"]["SpendResponse"] | null;
         };
         Identification: {
             /**
@@ -1367,6 +1369,18 @@ export interface components {
                 code: "reactive_targeting" | "navigational_click" | "untracked_spend" | "too_few_exposures" | "horizon_exceeds_data" | "ids_split" | "placebo_contains_effect" | "no_placebo";
                 message: string;
             }[];
+        };
+        SpendResponse: {
+            incremental_revenue: number;
+            confidence_interval: {
+                lower: number;
+                upper: number;
+                level: number;
+            };
+            /** @description That spend changes nothing; two-sided */
+            p_value: number;
+            /** @constant */
+            method: "time_series";
         };
         /** @description Scores the integrity of this answer (HREI). */
         TrustEnvelope: {
@@ -4155,7 +4169,8 @@ export interface operations {
                      *               "identification": {
                      *                 "status": "point",
                      *                 "reasons": []
-                     *               }
+                     *               },
+                     *               "spend_response": null
                      *             }
                      *           ],
                      *           "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4396,7 +4411,8 @@ export interface operations {
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
-                     *           }
+                     *           },
+                     *           "spend_response": null
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4649,7 +4665,8 @@ export interface operations {
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
-                     *           }
+                     *           },
+                     *           "spend_response": null
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4898,7 +4915,8 @@ export interface operations {
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
-                     *           }
+                     *           },
+                     *           "spend_response": null
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",

@@ -34,6 +34,7 @@ export const exampleAttribution = {
       rank: 1,
       is_baseline: false,
       identification: { status: 'point', reasons: [] },
+      spend_response: null,
     },
   ],
   methodology: 'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift',

@@ -76,6 +76,24 @@ export const identification = z
     isShareable: true,
   });
 
+/** What revenue did over time when the spend of a channel without touches moved. */
+export const spendResponse = z
+  .object({
+    incrementalRevenue: money.meta({ graph: 'Revenue of the range that rose and fell with the spend.' }),
+    confidenceInterval: confidenceInterval.meta({ graph: 'Of the incremental revenue.' }),
+    pValue: z.number().meta({
+      description: 'That spend changes nothing; two-sided',
+      graph: 'Two-sided probability of such an estimate, or a larger one, where spend changes nothing.',
+    }),
+    method: z.literal('time_series').meta({ scalar: 'String', graph: '`time_series`: a regression of daily revenue.' }),
+  })
+  .meta({ id: 'SpendResponse' })
+  .register(graphTypes, {
+    name: 'SpendResponse',
+    description: 'What revenue did over time when the spend of a channel without touches moved. Part of no total.',
+    isShareable: true,
+  });
+
 export const channelImpact = z
   .object({
     channel,
@@ -116,6 +134,10 @@ export const channelImpact = z
           'How far the effect is pinned down, of paid channels under causal; null otherwise. With NONE the channel ' +
           'carries no credit, and interval, roi and roas are null: read it as "not measurable", never as 0.',
       }),
+    spendResponse: spendResponse.nullable().optional().meta({
+      description: 'Beside untracked spend whose movements revenue followed significantly; part of no total',
+      graph: 'Beside spend without touches, where revenue rose with it significantly; null otherwise.',
+    }),
   })
   .meta({
     id: 'ChannelImpact',

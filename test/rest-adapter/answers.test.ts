@@ -38,6 +38,7 @@ describe('what is answered', () => {
         rank: 1,
         is_baseline: false,
         identification: { status: 'point', reasons: [] },
+        spend_response: null,
       },
     ]);
     expect(body).toMatchObject({

@@ -8,6 +8,7 @@ import { DEFAULT_RUN_PARAMETERS } from '../../../../compute/run-options.ts';
 import type { TaskName, TaskOutcome } from '../../../../compute/tasks.ts';
 import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
 import { isBaselineChannel } from '../../intake/data-sources/data-source.ts';
+import type { DailySpend } from '../../intake/touchpoints/touchpoint-store.ts';
 import type { RangeExperiment } from '../experiments/range-experiments.ts';
 import { assertAmountsInRange, assertFiguresInRange } from './amount-range.ts';
 import { RunFailedError } from '../../runs/run-failed-error.ts';
@@ -26,6 +27,7 @@ import type { AnalysisFigures } from './figures.ts';
 import { convergenceOf, modelDiagnostics } from './model-diagnostics.ts';
 import { isOwnedMedia } from './owned-media.ts';
 import { stage, type ProgressEvent } from './attribution-progress.ts';
+import { withSpendResponses } from './spend-responses.ts';
 import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
 
 /** The rows of a run as the columnar engine hands them over. Money in major units. */
@@ -46,6 +48,8 @@ export interface RunData {
   };
   /** Spend per channel in the range. */
   readonly spend: ReadonlyMap<string, number>;
+  /** The same by day, as far as it was stated so; none where absent. */
+  readonly spendDays?: readonly DailySpend[];
   /** None where absent. */
   readonly campaigns?: CampaignRows;
   /** Time of the last stored event of the source, seconds since the epoch. */
@@ -189,7 +193,7 @@ export async function analyze(
   const outcomes: ModelOutcomes = { ...members, causal };
   services.onOutcomes?.(outcomes);
   const outcome = required(parameters.model, outcomes[parameters.model]);
-  const credit = creditOf(parameters.model, outcome, totals, outcomes);
+  const credit = withSpendResponses(creditOf(parameters.model, outcome, totals, outcomes), data, parameters);
   const breakdown = await breakdownRuns.finish(credit, outcomes);
   return compose(parameters, data, totals, outcomes, credit, plan, breakdown, services.clockMs() - services.startedMs);
 }

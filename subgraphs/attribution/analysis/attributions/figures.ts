@@ -1,6 +1,10 @@
 import type { z } from 'zod';
 import type { diagnostics, experimentCalibration } from '../../../../schema/contract/attribution-diagnostics.ts';
-import type { confidenceInterval, identification } from '../../../../schema/contract/attribution-impact.ts';
+import type {
+  confidenceInterval,
+  identification,
+  spendResponse,
+} from '../../../../schema/contract/attribution-impact.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
 import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
 
@@ -9,6 +13,9 @@ export type ConfidenceInterval = Frozen<z.output<typeof confidenceInterval>>;
 
 /** How far the rows pin a channel's effect down, and why no further. */
 export type Identification = Frozen<z.output<typeof identification>>;
+
+/** What revenue did over time when the spend of a channel moved. */
+export type SpendResponseFigures = Frozen<z.output<typeof spendResponse>>;
 
 /** What one channel is credited with. Money in major units of the source's currency. */
 export interface ChannelFigures {
@@ -27,6 +34,8 @@ export interface ChannelFigures {
   readonly confidenceInterval: ConfidenceInterval | null;
   /** Of paid channels under `causal`; absent in results from before it was said. */
   readonly identification?: Identification | null;
+  /** Of spend that leaves no touches, where revenue rose with it; part of no total. */
+  readonly spendResponse?: SpendResponseFigures;
 }
 
 /** Whether nothing can be said of the channel's effect: it carries no credit, and no figure stands for it. */

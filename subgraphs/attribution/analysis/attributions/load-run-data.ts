@@ -13,7 +13,7 @@ import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
 import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
 import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
-import { sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
+import { dailySpend, sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
 import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { AssessableRun } from './assess-trust.ts';
 import type { RunFailure } from '../../runs/run.ts';
@@ -63,6 +63,7 @@ function readRunData(store: ClickHouse): LoadRunData {
     // Before anything is read that has a row per channel.
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
     const spendRead = sourceSpend(clickhouse, query, dateRange);
+    const spendByDay = dailySpend(clickhouse, query, dateRange);
     const daysRead = readDays(clickhouse, query);
     const journeysRead = loadJourneys(clickhouse, {
       ...source,
@@ -74,9 +75,10 @@ function readRunData(store: ClickHouse): LoadRunData {
     });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> =>
       countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
-    const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
+    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days] = await Promise.all([
       journeysRead,
       spendRead,
+      spendByDay,
       rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
       count(journeysRead.then(({ counted }) => counted!)),
       daysRead,
@@ -92,6 +94,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       events: followed?.events ?? null,
       totals,
       spend: spendByChannel,
+      spendDays,
       campaigns: {
         ofEvents: followed?.campaigns ?? null,
         tooMany: spend.tooManyCampaigns || (followed?.tooManyCampaigns ?? false),

@@ -125,7 +125,10 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
         rank: index + 1,
         isBaseline: figures.isBaseline,
         // What was signed before there was such a member must verify as it is.
-        ...(figures.identification !== undefined && { identification: figures.identification }),
+        ...(figures.identification !== undefined && {
+          identification: figures.identification,
+          spendResponse: figures.spendResponse ?? null,
+        }),
       };
     });
 }

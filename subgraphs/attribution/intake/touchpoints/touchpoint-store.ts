@@ -189,6 +189,33 @@ export async function sourceSpend(
   return { rows: await spendBy("channel, '' AS campaign", clickhouse, key, dateRange), tooManyCampaigns: true };
 }
 
+/** What a channel cost on one day, UTC. Major units. */
+export interface DailySpend {
+  readonly channel: string;
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly spend: number;
+}
+
+/** Days × channels that are read: a year of what any shop buys. More are left out, and nothing is said of them. */
+const MAX_SPEND_DAYS = 100_000;
+
+/** Spend by day in a range of UTC days, both inclusive, from the files of spend alone. None where there is too much. */
+export async function dailySpend(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  dateRange: readonly [string, string],
+): Promise<readonly DailySpend[]> {
+  const rows = await clickhouse.rows(
+    `SELECT toString(channel) AS channel, toString(date) AS day, toFloat64(sum(spend)) AS spend
+      FROM ${spendOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND date >= {start:Date32} AND date <= {end:Date32}
+      GROUP BY channel, date ORDER BY channel, date LIMIT ${MAX_SPEND_DAYS + 1}`,
+    z.object({ channel: z.string(), day: z.string(), spend: z.number() }),
+    { params: { ...sourceParams(key), start: dateRange[0], end: dateRange[1] }, timeoutMs: LONG_READ_MS },
+  );
+  return rows.length > MAX_SPEND_DAYS ? [] : rows;
+}
+
 function spendBy(
   names: string,
   clickhouse: ClickHouse,
