@@ -2,6 +2,7 @@ import { candidateHistories } from './candidate-histories/simulator.ts';
 import { consideration } from './consideration/simulator.ts';
 import { consumerStates } from './consumer-states/simulator.ts';
 import { discreteChoice } from './discrete-choice/simulator.ts';
+import { replenishment } from './replenishment/simulator.ts';
 import { selfExciting } from './self-exciting/simulator.ts';
 import { semiSynthetic } from './semi-synthetic/simulator.ts';
 import type { SimulatedShop, Simulator } from './simulator.ts';
@@ -14,6 +15,7 @@ export const SIMULATORS: readonly Simulator[] = [
   selfExciting,
   consideration,
   candidateHistories,
+  replenishment,
 ];
 
 /** A shop by its name, `<simulator>_<index>`. @throws Error where there is none */

@@ -11,6 +11,7 @@ const TRIED: Readonly<Record<string, readonly [ordinary: number, nothingWorks: n
   'self-exciting': [1, 7],
   consideration: [5, 4],
   'candidate-histories': [5, 10],
+  replenishment: [1, 5],
 };
 
 test('every simulator is tried, and has a name and shops of its own', () => {
