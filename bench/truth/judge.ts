@@ -17,10 +17,21 @@ import { judgedPage, type LookedAt } from './judged-page.ts';
 import { verdictOn, type Contender } from './verdict.ts';
 
 const PEOPLE = 60_000;
-/** Decisions 6, 25, 26, 28 and 31 chose what is credited, decision 38 how wide the intervals are. */
+/**
+ * Decisions 6, 25, 26, 28 and 31 chose what is credited, decision 38 how wide the intervals are, decisions 39 and 41
+ * that credit leans on spend and where tests of identification speak.
+ */
 const LOOKED_AT: LookedAt = {
   credit: new Set(['candidate-histories']),
   intervals: new Set(['consumer-states', 'discrete-choice', 'semi-synthetic']),
+  spendAndTests: new Set([
+    'candidate-histories',
+    'consideration',
+    'consumer-states',
+    'discrete-choice',
+    'self-exciting',
+    'semi-synthetic',
+  ]),
 };
 const SHOWN = ['causal', 'shapley', 'markov_1', 'last_click', 'by_spend'] as const satisfies readonly Contender[];
 
@@ -66,7 +77,7 @@ for (const { simulator, shops } of judged) {
   }
 }
 if (values.write) {
-  const folder = process.env.JUDGE_OUT ?? join(import.meta.dirname, '../../docs/truth');
+  const folder = join(import.meta.dirname, '../../docs/truth');
   writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, Number(values.people)));
   writeFileSync(join(folder, 'judged.json'), `[\n${records.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`);
   console.log(`Written to ${folder}`);

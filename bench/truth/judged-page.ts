@@ -38,6 +38,8 @@ export interface LookedAt {
   readonly credit: ReadonlySet<string>;
   /** for how wide its intervals are */
   readonly intervals: ReadonlySet<string>;
+  /** for whether credit leans on spend, and for the limits of the tests of identification */
+  readonly spendAndTests: ReadonlySet<string>;
 }
 
 /** The page on shops by other authors. */
@@ -82,8 +84,12 @@ interval score (Gneiting and Raftery 2007) as a part of revenue; smaller is bett
 † How wide the intervals are was chosen by a look at these
 ([decision 38](../decisions/038-what-nobody-knows-of-a-shop.md)); at the others nobody had looked. What the rows are
 credited with was chosen on none but the one that is called *tuned on*. That credit leans on spend was decided by a
-look at all of them, by how much is taken from elsewhere ([decision 39](../decisions/039-credit-leans-on-spend.md),
-which also says what is left of it where spends are dealt anew at random).
+look at all of them but those with ‡, by how much is taken from elsewhere
+([decision 39](../decisions/039-credit-leans-on-spend.md), which also says what is left of it where spends are dealt
+anew at random).
+
+‡ Nothing was chosen by a look at these: they were written afterwards, by an author who drew what channels cost apart
+from what they bring.
 
 ## Against the others
 
@@ -119,7 +125,7 @@ ${table(['', ...unseen.map(({ simulator }) => simulator.name), 'covered'], statu
 
 How often each test finds what the author of a simulator planted, and how often it cries where nothing of the kind was
 planted. Where it cries, an interval is wider than it need be; what it misses is a \`point\` that is none. The limits of
-the tests were set by a look at these shops.
+the tests were set by a look at all of these but those with ‡.
 
 ${table(['found / cried', ...names], testRows(shops, names))}
 
@@ -145,8 +151,9 @@ ${[...unseen, ...seen].map(({ simulator }) => `- **${simulator.name}**: ${simula
 `;
 }
 
-function nameOf({ simulator: { name } }: Judged, { intervals }: LookedAt): string {
-  return `[${name}](../../bench/truth/simulators/${name}/README.md)${intervals.has(name) ? ' †' : ''}`;
+function nameOf({ simulator: { name } }: Judged, { intervals, spendAndTests }: LookedAt): string {
+  const marks = `${intervals.has(name) ? ' †' : ''}${spendAndTests.has(name) ? '' : ' ‡'}`;
+  return `[${name}](../../bench/truth/simulators/${name}/README.md)${marks}`;
 }
 
 const HEAD = ['simulator', 'shops', 'misplaced', 'shares', 'total', 'bias', 'of nothing', 'alarms', 'covered', 'score'];
