@@ -38,8 +38,9 @@ export function restAttribution(attribution: {
 
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
- * in the sandbox, where the fee is only shown, `workspace_id` in a workspace. All others stay as they were signed
- * before there were such members.
+ * in the sandbox, where the fee is only shown, `workspace_id` in a workspace; of a channel, `identification` where a
+ * model says it, `spend_response` where one was seen. All others stay as they were signed before there were such
+ * members.
  */
 export function membersThatApply({
   auto_refresh: autoRefresh,
@@ -47,11 +48,22 @@ export function membersThatApply({
   workspace_id: workspace,
   ...result
 }: Json): Json {
+  const channels = result['channel_impact'];
   return {
     ...result,
+    // In its place.
+    ...(Array.isArray(channels) ? { channel_impact: (channels as Json[]).map(channelMembersThatApply) } : {}),
     ...(autoRefresh === true ? { auto_refresh: true } : {}),
     ...(billed === false ? { billed } : {}),
     ...(typeof workspace === 'string' ? { workspace_id: workspace } : {}),
+  };
+}
+
+function channelMembersThatApply({ identification, spend_response: spendResponse, ...channel }: Json): Json {
+  return {
+    ...channel,
+    ...(identification == null ? {} : { identification }),
+    ...(spendResponse == null ? {} : { spend_response: spendResponse }),
   };
 }
 

@@ -94,7 +94,7 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
           },
     rank: impact.rank,
     ...(impact.identification !== undefined && { identification: impact.identification }),
-    ...(impact.spendResponse != null && { spend_response: spendResponse(impact.spendResponse) }),
+    ...(impact.spendResponse !== undefined && { spend_response: spendResponse(impact.spendResponse) }),
   }));
 }
 

@@ -1353,10 +1353,10 @@ export interface components {
             roas: number | null;
             rank: number;
             is_baseline: boolean;
-            /** @description Of paid channels under causal; null otherwise, absent from results of before it was said */
-            identification?: components["schemas"]["Identification"] | null;
-            /** @description Beside untracked spend whose movements revenue followed significantly; part of no total */
-            spend_response?: components["schemas"]["SpendResponse"] | null;
+            /** @description Of paid channels under causal; absent otherwise */
+            identification?: components["schemas"]["Identification"];
+            /** @description Beside untracked spend that revenue rose with significantly, part of no total; absent otherwise */
+            spend_response?: components["schemas"]["SpendResponse"];
         };
         Identification: {
             /**
@@ -4169,8 +4169,7 @@ export interface operations {
                      *               "identification": {
                      *                 "status": "point",
                      *                 "reasons": []
-                     *               },
-                     *               "spend_response": null
+                     *               }
                      *             }
                      *           ],
                      *           "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4411,8 +4410,7 @@ export interface operations {
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
-                     *           },
-                     *           "spend_response": null
+                     *           }
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4665,8 +4663,7 @@ export interface operations {
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
-                     *           },
-                     *           "spend_response": null
+                     *           }
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
@@ -4915,8 +4912,7 @@ export interface operations {
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
-                     *           },
-                     *           "spend_response": null
+                     *           }
                      *         }
                      *       ],
                      *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",

@@ -34,7 +34,6 @@ export const exampleAttribution = {
       rank: 1,
       is_baseline: false,
       identification: { status: 'point', reasons: [] },
-      spend_response: null,
     },
   ],
   methodology: 'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift',

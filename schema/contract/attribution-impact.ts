@@ -125,17 +125,14 @@ export const channelImpact = z
     share: z.number().meta({ graph: 'Share of the credited total.' }),
     rank: z.int().meta({ graph: '1 is the channel with the highest attributed revenue.' }),
     isBaseline: z.boolean().meta({ graph: 'True for channels that are there without marketing.' }),
-    identification: identification
-      .nullable()
-      .optional()
-      .meta({
-        description: 'Of paid channels under causal; null otherwise, absent from results of before it was said',
-        graph:
-          'How far the effect is pinned down, of paid channels under causal; null otherwise. With NONE the channel ' +
-          'carries no credit, and interval, roi and roas are null: read it as "not measurable", never as 0.',
-      }),
-    spendResponse: spendResponse.nullable().optional().meta({
-      description: 'Beside untracked spend whose movements revenue followed significantly; part of no total',
+    identification: identification.optional().meta({
+      description: 'Of paid channels under causal; absent otherwise',
+      graph:
+        'How far the effect is pinned down, of paid channels under causal; null otherwise. With NONE the channel ' +
+        'carries no credit, and interval, roi and roas are null: read it as "not measurable", never as 0.',
+    }),
+    spendResponse: spendResponse.optional().meta({
+      description: 'Beside untracked spend that revenue rose with significantly, part of no total; absent otherwise',
       graph: 'Beside spend without touches, where revenue rose with it significantly; null otherwise.',
     }),
   })

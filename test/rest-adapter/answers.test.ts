@@ -38,7 +38,6 @@ describe('what is answered', () => {
         rank: 1,
         is_baseline: false,
         identification: { status: 'point', reasons: [] },
-        spend_response: null,
       },
     ]);
     expect(body).toMatchObject({

@@ -99,13 +99,19 @@ describe.each(LAYOUTS)('export, %s', (layout) => {
         'USD',
       ]),
     );
-    const { confidence_interval: interval, ...shown } = impact[0]! as Row & {
+    const {
+      confidence_interval: interval,
+      identification,
+      ...shown
+    } = impact[0]! as Row & {
       confidence_interval: { lower: number; upper: number };
+      identification: { status: string };
     };
     expect((await jsonOf(analysis, 'channels'))[0]).toEqual({
       ...shown,
       interval_lower: interval.lower,
       interval_upper: interval.upper,
+      identification: identification.status,
       currency: 'USD',
     });
   });

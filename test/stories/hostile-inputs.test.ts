@@ -241,9 +241,13 @@ function expectSound({ status, body }: Answer): boolean {
         known: typeof channel[figure] === 'number' && Number.isFinite(channel[figure] as unknown as number),
       }).toEqual({ figure, known: true });
     }
-    const { lower, upper } = channel['confidence_interval'] as unknown as { lower: number; upper: number };
-    expect(lower).toBeLessThanOrEqual(Number(channel['attributed_revenue']));
-    expect(upper).toBeGreaterThanOrEqual(Number(channel['attributed_revenue']));
+    const isUnknown = (channel['identification'] as unknown as { status: string } | undefined)?.status === 'none';
+    const interval = channel['confidence_interval'] as unknown as { lower: number; upper: number } | null;
+    expect(interval === null).toBe(isUnknown);
+    if (interval !== null) {
+      expect(interval.lower).toBeLessThanOrEqual(Number(channel['attributed_revenue']));
+      expect(interval.upper).toBeGreaterThanOrEqual(Number(channel['attributed_revenue']));
+    }
     expect(Number(channel['confidence'])).toBeGreaterThanOrEqual(0);
     expect(Number(channel['confidence'])).toBeLessThanOrEqual(1);
   }

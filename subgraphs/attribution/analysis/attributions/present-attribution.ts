@@ -124,11 +124,8 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
         share: figures.share,
         rank: index + 1,
         isBaseline: figures.isBaseline,
-        // What was signed before there was such a member must verify as it is.
-        ...(figures.identification !== undefined && {
-          identification: figures.identification,
-          spendResponse: figures.spendResponse ?? null,
-        }),
+        ...(figures.identification != null && { identification: figures.identification }),
+        ...(figures.spendResponse !== undefined && { spendResponse: figures.spendResponse }),
       };
     });
 }
