@@ -26,6 +26,8 @@ import type { Segments } from './models/prav/exposure-sums.ts';
 import { runPrav } from './models/prav/prav.ts';
 import type { PravResult } from './models/prav/prav-result.ts';
 import { runRelativeWeights } from './models/relative-weights/relative-weights.ts';
+import { spendResponse } from './models/spend-response/spend-response.ts';
+import type { SpendDays, SpendResponses } from './models/spend-response/spend-response.ts';
 import { runShapley } from './models/shapley/shapley.ts';
 import type { ShapleyResult } from './models/shapley/shapley-result.ts';
 import { CancelledError, failure } from './outcome.ts';
@@ -63,6 +65,12 @@ export type ComparisonInput =
   | { readonly events: EventTable; readonly options: Pick<RunOptions, 'rangeStartS' | 'rangeEndS' | 'lookbackS'> }
   | { readonly paths: PathTable; readonly unattributed: { readonly conversions: number; readonly value: number } };
 
+/** Channels whose spend leaves no touches, each with the days of the shop. */
+export interface SpendResponseInput {
+  readonly channels: readonly SpendDays[];
+  readonly confidenceLevel: number;
+}
+
 /** The task table: name → input and result. */
 export interface Tasks {
   markov: { input: MarkovInput; result: MarkovResult };
@@ -73,6 +81,7 @@ export interface Tasks {
   comparison: { input: ComparisonInput; result: ComparisonResult };
   breakdown: { input: BreakdownInput; result: BreakdownResult };
   causal: { input: CausalInput; result: CausalResult };
+  spend_response: { input: SpendResponseInput; result: SpendResponses };
   evidence: { input: EvidenceInput; result: EvidenceResult };
   scrutiny: { input: ScrutinyInput; result: ScrutinyResult };
   sensitivity: { input: SensitivityInput; result: SensitivityResult };
@@ -128,6 +137,13 @@ const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint:
       : withPaths(input.paths, () => compareOnPaths(input.paths, input.unattributed, checkpoint)),
   breakdown: (input, checkpoint) => withEvents(input.events, () => breakDown(input, checkpoint)),
   causal: (input) => runCausal(input),
+  spend_response: ({ channels, confidenceLevel }, checkpoint) => ({
+    ok: true,
+    responses: channels.map((days, done) => {
+      checkpoint(done / channels.length);
+      return spendResponse(days, confidenceLevel);
+    }),
+  }),
   evidence: (input, checkpoint) => runEvidence(input, checkpoint),
   scrutiny: (input) => runScrutiny(input),
   sensitivity: (input, checkpoint) => runSensitivity(input, checkpoint),

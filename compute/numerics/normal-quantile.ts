@@ -1,4 +1,4 @@
-/** P(Z > z) of a standard normal variable, z ≥ 0: a continued fraction (Lentz) for large z, the series of erf for small. */
+/** P(Z > z) of a standard normal variable, z ≥ 0: a continued fraction where z is large, else the series of erf. */
 export function upperTail(z: number): number {
   const x = z / Math.SQRT2;
   if (x < 2) {

@@ -1379,7 +1379,7 @@ export interface components {
             };
             /** @description That spend changes nothing; two-sided */
             p_value: number;
-            /** @constant */
+            /** @enum {string} */
             method: "time_series";
         };
         /** @description Scores the integrity of this answer (HREI). */

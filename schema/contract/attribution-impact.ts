@@ -76,6 +76,12 @@ export const identification = z
     isShareable: true,
   });
 
+const spendResponseMethod = z.enum(['time_series']).register(graphTypes, {
+  name: 'SpendResponseMethod',
+  description: 'TIME_SERIES: a regression of daily revenue on spend.',
+  isShareable: true,
+});
+
 /** What revenue did over time when the spend of a channel without touches moved. */
 export const spendResponse = z
   .object({
@@ -85,7 +91,7 @@ export const spendResponse = z
       description: 'That spend changes nothing; two-sided',
       graph: 'Two-sided probability of such an estimate, or a larger one, where spend changes nothing.',
     }),
-    method: z.literal('time_series').meta({ scalar: 'String', graph: '`time_series`: a regression of daily revenue.' }),
+    method: spendResponseMethod.meta({ graph: 'How it was found.' }),
   })
   .meta({ id: 'SpendResponse' })
   .register(graphTypes, {

@@ -1,23 +1,15 @@
 import type { Failure } from '../../outcome.ts';
+import { IDENTIFICATION_REASONS, IDENTIFICATION_STATUSES } from '../../../schema/value-lists.ts';
 import { DAY_S } from '../../run-options.ts';
 import type { PravResult } from '../prav/prav-result.ts';
-import { FEWEST_PLACEBO_EXPOSURES } from '../prav/identification.ts';
 import type { ChannelFlanks } from '../prav/visit-flanks.ts';
 import { sumOf } from '../credits.ts';
 
-export type IdentificationCode =
-  | 'reactive_targeting'
-  | 'navigational_click'
-  | 'untracked_spend'
-  | 'too_few_exposures'
-  | 'horizon_exceeds_data'
-  | 'ids_split'
-  | 'placebo_contains_effect'
-  | 'no_placebo';
+export type IdentificationCode = (typeof IDENTIFICATION_REASONS)[number];
 
 /** Whether the rows pin a channel's effect down to a point, to a set, or not at all, and why (Manski 2003). */
 export interface ChannelIdentification {
-  readonly status: 'point' | 'partial' | 'none';
+  readonly status: (typeof IDENTIFICATION_STATUSES)[number];
   readonly reasons: readonly { readonly code: IdentificationCode; readonly message: string }[];
 }
 
@@ -35,6 +27,8 @@ export interface IdentificationInput {
   readonly unseenConversions: number;
 }
 
+/** Fewer touches that could be followed to the end say nothing, however lucky they were. */
+const FEWEST_EXPOSURES = 10;
 /** Lead test: visits before a touch exceed those after it by this many jackknife errors, and by this factor. */
 const LEAD_ERRORS = 3;
 const LEAD_RATIO = 1.25;
@@ -78,8 +72,8 @@ function reasonsOfTheShop({ prav, conversions, unseenConversions }: Identificati
     reasons.push({
       code: 'horizon_exceeds_data',
       message:
-        `Effects wear off slowly: ${percent(1 - 1 / prav.adStock!.beyond)} of them come later than the ${horizonDays} ` +
-        'days for which they are followed, and were extrapolated.',
+        `Effects wear off slowly: ${percent(1 - 1 / prav.adStock!.beyond)} of them come later than the ` +
+        `${horizonDays} days for which they are followed, and were extrapolated.`,
     });
   const unseen = conversions > 0 ? unseenConversions / conversions : 0;
   if (unseen > MOST_UNSEEN_ORDERS)
@@ -118,9 +112,9 @@ function reasonsOfTheChannel(
     reasons.push({
       code: 'reactive_targeting',
       message:
-        `People visit ${after > 0 ? `${(before / after).toFixed(1)} times as often` : 'unpaid only'} before its touches ` +
-        `${after > 0 ? 'as after them' : 'and not after them'} (${shown(before)} against ${shown(after)} visits a ` +
-        'touch): it is shown to those who already came. Hold some of them out to learn what it adds.',
+        `People visit ${after > 0 ? `${(before / after).toFixed(1)} times as often` : 'unpaid only'} before its ` +
+        `touches ${after > 0 ? 'as after them' : 'and not after them'} (${shown(before)} against ${shown(after)} ` +
+        'visits a touch): it is shown to those who already came. Hold some of them out to learn what it adds.',
     });
   if (after >= NAVIGATIONAL_VISITS * unpaid.visits && prav.conversionsAfter[c]! >= NAVIGATIONAL_ORDERS * unpaid.orders)
     reasons.push({
@@ -159,7 +153,7 @@ export function identifyChannels(input: IdentificationInput): readonly (ChannelI
     if (!isSeen) return spend[index]! > 0 ? UNTRACKED : POINT;
     if (!prav.ok || c === undefined) return { status: 'partial', reasons: ofTheShop };
     const exposures = prav.exposures[c]!;
-    if (exposures < FEWEST_PLACEBO_EXPOSURES) return tooFew(exposures, prav.horizonS);
+    if (exposures < FEWEST_EXPOSURES) return tooFew(exposures, prav.horizonS);
     const reasons = [...reasonsOfTheChannel(prav, unpaid, c), ...ofTheShop];
     return reasons.length === 0 ? POINT : { status: 'partial', reasons };
   });
@@ -191,7 +185,7 @@ function tooFew(exposures: number, horizonS: number): ChannelIdentification {
         code: 'too_few_exposures',
         message:
           `${exposures} of its touches could be followed for ${Math.round(horizonS / DAY_S)} days; ` +
-          `${FEWEST_PLACEBO_EXPOSURES} are the fewest that say anything. Choose a longer range.`,
+          `${FEWEST_EXPOSURES} are the fewest that say anything. Choose a longer range.`,
       },
     ],
   };

@@ -19,9 +19,15 @@ export interface SpendResponse {
   readonly pValue: number;
 }
 
+/** One entry per channel that was asked about; null where nothing can be said. */
+export interface SpendResponses {
+  readonly ok: true;
+  readonly responses: readonly (SpendResponse | null)[];
+}
+
 /** Eight weeks: fewer days say nothing of days of the week, let alone of spend. */
 export const FEWEST_DAYS = 56;
-/** Part of yesterday's effect that is left today (geometric ad-stock: Broadbent 1979); the best fit of these is taken. */
+/** Part of yesterday's effect that is left today (geometric ad-stock: Broadbent 1979); the best fit is taken. */
 const CARRY_OVERS = [0, 0.5, 0.8] as const;
 /** Slow waves of demand that are taken out: this many sine and cosine pairs over the days. */
 const WAVES = 2;

@@ -105,7 +105,8 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
     `${channels
       .map(
         (channel) =>
-          `${channel.channel} ${isMeasurable(channel) ? format.money(channel.attributed_revenue) : NOT_MEASURABLE} against ` +
+          `${channel.channel} ` +
+          `${isMeasurable(channel) ? format.money(channel.attributed_revenue) : NOT_MEASURABLE} against ` +
           `${format.money(channel.lastclick_revenue)}`,
       )
       .join('; ')}.`;

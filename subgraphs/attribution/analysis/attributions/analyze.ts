@@ -193,7 +193,11 @@ export async function analyze(
   const outcomes: ModelOutcomes = { ...members, causal };
   services.onOutcomes?.(outcomes);
   const outcome = required(parameters.model, outcomes[parameters.model]);
-  const credit = withSpendResponses(creditOf(parameters.model, outcome, totals, outcomes), data, parameters);
+  const credit = await withSpendResponses(
+    creditOf(parameters.model, outcome, totals, outcomes),
+    { ...parameters, ...data },
+    (input) => run('spend_response', input),
+  );
   const breakdown = await breakdownRuns.finish(credit, outcomes);
   return compose(parameters, data, totals, outcomes, credit, plan, breakdown, services.clockMs() - services.startedMs);
 }

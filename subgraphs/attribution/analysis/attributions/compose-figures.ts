@@ -145,7 +145,7 @@ function weightedMean(confidence: Float64Array, channels: readonly ChannelFigure
 }
 
 /**
- * Recovered revenue, channels left aside whose effect is not measurable: over the paid channels that earned something and that last click under-credits, what the model
+ * Recovered revenue: over the paid channels that earned something and that last click under-credits, what the model
  * attributes and what last click did; their difference is what last click hid. `deltaRNetCents` is the signed sum over
  * all paid channels.
  */

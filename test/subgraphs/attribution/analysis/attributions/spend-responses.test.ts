@@ -1,6 +1,7 @@
 import { NO_CHANNEL } from '../../../../../compute/journey-tables.ts';
 import type { EventTable } from '../../../../../compute/journey-tables.ts';
 import { seededRandom } from '../../../../../compute/numerics/random.ts';
+import { runTask } from '../../../../../compute/tasks.ts';
 import type { Credit } from '../../../../../subgraphs/attribution/analysis/attributions/compose-figures.ts';
 import { withSpendResponses } from '../../../../../subgraphs/attribution/analysis/attributions/spend-responses.ts';
 
@@ -54,12 +55,16 @@ const credit: Credit = {
 const spendDays = ['television', 'podcast', 'search'].flatMap((channel) =>
   Array.from({ length: DAYS }, (_, day) => ({ channel, day: dayName(day), spend: spendOn(channel, day) })),
 );
-const responses = (events: EventTable | null, days = spendDays) =>
-  withSpendResponses(credit, { events, spendDays: days }, PARAMETERS).channels.map((each) => each.spendResponse);
+const responses = async (events: EventTable | null, days = spendDays) => {
+  const { channels } = await withSpendResponses(credit, { events, spendDays: days, ...PARAMETERS }, (input) =>
+    Promise.resolve(runTask('spend_response', input, () => undefined)),
+  );
+  return channels.map((each) => each.spendResponse);
+};
 const noise = (day: number): number => 40 * Math.sin(day * day);
 
-test('revenue that follows untracked spend stands beside it, of that channel alone', () => {
-  const [response, ...others] = responses(ordersOf((day) => 1000 + 2 * spendOn('television', day) + noise(day)));
+test('revenue that follows untracked spend stands beside it, of that channel alone', async () => {
+  const [response, ...others] = await responses(ordersOf((day) => 1000 + 2 * spendOn('television', day) + noise(day)));
   const spent = Array.from({ length: DAYS }, (_, day) => spendOn('television', day)).reduce(
     (sum, each) => sum + each,
     0,
@@ -71,14 +76,10 @@ test('revenue that follows untracked spend stands beside it, of that channel alo
   expect(response!.confidenceInterval.upper).toBeGreaterThan(2 * spent);
 });
 
-test('nothing is said where revenue does not follow, falls, or has no times', () => {
-  expect(responses(ordersOf((day) => 1000 + noise(day)))[0]).toBeUndefined();
-  expect(responses(ordersOf((day) => 1000 - 2 * spendOn('television', day) + noise(day)))[0]).toBeUndefined();
-  expect(responses(null)[0]).toBeUndefined();
-  expect(
-    responses(
-      ordersOf(() => 1000),
-      [],
-    )[0],
-  ).toBeUndefined();
+test('nothing is said where revenue does not follow, falls, or has no times', async () => {
+  expect((await responses(ordersOf((day) => 1000 + noise(day))))[0]).toBeUndefined();
+  expect((await responses(ordersOf((day) => 1000 - 2 * spendOn('television', day) + noise(day))))[0]).toBeUndefined();
+  expect((await responses(null))[0]).toBeUndefined();
+  const flat = ordersOf(() => 1000);
+  expect((await responses(flat, []))[0]).toBeUndefined();
 });
