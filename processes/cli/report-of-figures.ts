@@ -143,9 +143,9 @@ function timeSeries({ timeSeries: series }: AnalysisFigures): readonly ReportedP
   }));
 }
 
-function campaigns({ campaigns: figures }: AnalysisFigures): readonly ReportedCampaign[] | null {
+function campaigns({ campaigns: figures, channels }: AnalysisFigures): readonly ReportedCampaign[] | null {
   if (figures == null) return null;
-  return presentCampaigns(figures, () => true).map(
+  return presentCampaigns(figures, channels, () => true).map(
     ({ channel, campaign, spend, touches, attributedRevenue, lastclickRevenue, deltaR, roi, roas }) => ({
       channel,
       campaign,

@@ -1,5 +1,6 @@
 import type { AttributionReport } from './attribution-report.ts';
 import { html, type Markup } from './html.ts';
+import { isMeasurable, NOT_MEASURABLE } from './identification-notes.ts';
 import { numberFormat } from './number-format.ts';
 
 /** Campaigns that the report lists; the JSON has all. */
@@ -8,6 +9,9 @@ const MAX_LISTED = 20;
 /** The campaigns of paid channels with the most credit; null where the data names none. */
 export function campaignTable(report: AttributionReport): Markup | null {
   const paid = new Set(report.channel_impact.filter((channel) => !channel.is_baseline).map(({ channel }) => channel));
+  const unknown = new Set(
+    report.channel_impact.filter((channel) => !isMeasurable(channel)).map(({ channel }) => channel),
+  );
   const campaigns = (report.campaigns ?? []).filter(({ channel }) => paid.has(channel));
   if (campaigns.every(({ campaign }) => campaign === null)) return null;
   const format = numberFormat(report.currency);
@@ -40,7 +44,7 @@ export function campaignTable(report: AttributionReport): Markup | null {
                 <td>${format.amount(each.spend)}</td>
                 <td>${format.count(each.touches)}</td>
                 <td>${format.amount(each.lastclick_revenue)}</td>
-                <td>${format.amount(each.attributed_revenue)}</td>
+                <td>${unknown.has(each.channel) ? NOT_MEASURABLE : format.amount(each.attributed_revenue)}</td>
                 <td>${each.roas === null ? '–' : format.multiple(each.roas)}</td>
               </tr>`,
           )}

@@ -109,7 +109,7 @@ function periodRows({ timeSeries, channels, currency }: AnalysisFigures, isShown
   };
 }
 
-function campaignRows({ campaigns, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
+function campaignRows({ campaigns, channels, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
   if (campaigns == null) throw without('campaigns');
   return {
     columns: [
@@ -124,7 +124,7 @@ function campaignRows({ campaigns, currency }: AnalysisFigures, isShown: Channel
       maybe('roas'),
       text('currency'),
     ],
-    rows: presentCampaigns(campaigns, isShown).map((each) => [
+    rows: presentCampaigns(campaigns, channels, isShown).map((each) => [
       each.channel,
       each.campaign,
       money(each.spend),

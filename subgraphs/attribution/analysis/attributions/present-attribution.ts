@@ -62,7 +62,7 @@ export function presentAttribution(
     modelBreakdown: figures === null ? null : presentModels(figures.modelBreakdown, isShown),
     comparison: figures === null ? null : presentRules(figures.comparison, isShown),
     timeSeries: figures?.timeSeries == null ? null : presentTimeSeries(figures.timeSeries, isShown),
-    campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, isShown),
+    campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, figures.channels, isShown),
     diagnostics: figures === null ? null : presentDiagnostics(figures),
     progress: isFinished(attribution) ? 1 : progress,
     failure,

@@ -1,5 +1,6 @@
 import type { AttributionRecord, CampaignImpact, TimeSeriesPoint } from './attribution-types.ts';
-import type { AnalysisFigures, CampaignFigures, TimeSeriesFigures } from './figures.ts';
+import { isUnmeasurable } from './figures.ts';
+import type { AnalysisFigures, CampaignFigures, ChannelFigures, TimeSeriesFigures } from './figures.ts';
 
 /** Whether the answer shows a channel. */
 export type ChannelFilter = (channel: string) => boolean;
@@ -41,12 +42,21 @@ export function presentTimeSeries(figures: TimeSeriesFigures, isShown: ChannelFi
   }));
 }
 
-/** The stored campaigns with what follows from their figures. */
-export function presentCampaigns(figures: readonly CampaignFigures[], isShown: ChannelFilter): CampaignImpact[] {
+/**
+ * The stored campaigns with what follows from their figures; `channels` are those of the analysis: what cannot be
+ * measured of a channel has no return in its campaigns either.
+ */
+export function presentCampaigns(
+  figures: readonly CampaignFigures[],
+  channels: readonly ChannelFigures[],
+  isShown: ChannelFilter,
+): CampaignImpact[] {
+  const unknown = new Set(channels.filter(isUnmeasurable).map(({ channel }) => channel));
   return figures
     .filter(({ channel }) => isShown(channel))
     .map(({ channel, campaign, spend, touches, attributedRevenueCents, lastclickRevenueCents }) => {
       const attributedRevenue = attributedRevenueCents / 100;
+      const hasReturn = spend > 0 && !unknown.has(channel);
       return {
         channel,
         campaign,
@@ -55,8 +65,8 @@ export function presentCampaigns(figures: readonly CampaignFigures[], isShown: C
         attributedRevenue,
         lastclickRevenue: lastclickRevenueCents / 100,
         deltaR: (attributedRevenueCents - lastclickRevenueCents) / 100,
-        roi: spend > 0 ? (attributedRevenue - spend) / spend : null,
-        roas: spend > 0 ? attributedRevenue / spend : null,
+        roi: hasReturn ? (attributedRevenue - spend) / spend : null,
+        roas: hasReturn ? attributedRevenue / spend : null,
       };
     });
 }

@@ -217,6 +217,7 @@ describe('a breakdown', () => {
           lastclickRevenueCents: 0,
         },
       ],
+      [figuresOf('email', 2000, 500)],
       (channel) => channel === 'email',
     );
     expect(shown).toEqual({
@@ -231,5 +232,22 @@ describe('a breakdown', () => {
       roas: 2.5,
     });
     expect(others).toEqual([]);
+  });
+
+  test('what cannot be measured of a channel has no return in its campaigns either', () => {
+    const television: ChannelFigures = {
+      ...figuresOf('television', 0, 0),
+      identification: { status: 'none', reasons: [{ code: 'untracked_spend', message: 'Why.' }] },
+    };
+    const campaign = {
+      channel: 'television',
+      campaign: 'spring',
+      spend: 8,
+      touches: 0,
+      attributedRevenueCents: 0,
+      lastclickRevenueCents: 0,
+    };
+    expect(presentCampaigns([campaign], [television], () => true)[0]).toMatchObject({ roi: null, roas: null });
+    expect(presentCampaigns([campaign], [], () => true)[0]).toMatchObject({ roi: -1, roas: 0 });
   });
 });
