@@ -1,6 +1,7 @@
 import type { AttributionReport } from './attribution-report.ts';
 import { html, type Markup } from './html.ts';
-import { isMeasurable, NOT_MEASURABLE } from './identification-notes.ts';
+import { isMeasurable } from './credit-rows.ts';
+import { NOT_MEASURABLE } from './identification-notes.ts';
 import { numberFormat } from './number-format.ts';
 
 /** Campaigns that the report lists; the JSON has all. */

@@ -14,6 +14,10 @@ export interface CreditRow {
   readonly identified: 'point' | 'partial' | 'none' | null;
 }
 
+/** Whether anything can be said of what the channel brought. */
+export const isMeasurable = ({ identification }: Pick<ReportedChannel, 'identification'>): boolean =>
+  identification?.status !== 'none';
+
 /** Paid channels, the most credited first; ties by name. */
 export function paidChannels(report: AttributionReport): readonly ReportedChannel[] {
   return report.channel_impact
@@ -37,6 +41,8 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
   const paid = paidChannels(report);
   const unpaid = baselineChannels(report);
   const spend = sum(paid, (channel) => channel.spend);
+  // Credit stands against what it was bought with: spend that cannot be measured would count as lost.
+  const measuredSpend = sum(paid.filter(isMeasurable), (channel) => channel.spend);
   const marketing = {
     spend,
     lastClick: sum(paid, (channel) => channel.lastclick_revenue),
@@ -62,7 +68,7 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
       label: 'all marketing',
       ...marketing,
       interval: null,
-      roas: spend > 0 ? marketing.credited / spend : null,
+      roas: measuredSpend > 0 ? marketing.credited / measuredSpend : null,
       confidence: report.confidence,
       identified: null,
     },

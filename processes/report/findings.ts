@@ -1,6 +1,6 @@
-import { paidChannels } from './credit-rows.ts';
+import { isMeasurable, paidChannels } from './credit-rows.ts';
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
-import { isMeasurable } from './identification-notes.ts';
+
 import { numberFormat } from './number-format.ts';
 
 /**

@@ -4,10 +4,10 @@ import { campaignTable } from './campaign-table.ts';
 import { creditChart } from './charts/credit-chart.ts';
 import { spendChart } from './charts/spend-chart.ts';
 import { timeChart } from './charts/time-chart.ts';
-import { paidChannels } from './credit-rows.ts';
+import { isMeasurable, paidChannels } from './credit-rows.ts';
 import { isIncremental } from './findings.ts';
 import { html, Markup } from './html.ts';
-import { isMeasurable } from './identification-notes.ts';
+
 import { numberFormat } from './number-format.ts';
 import {
   creditTable,

@@ -1,4 +1,4 @@
-import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
+import type { AttributionReport } from './attribution-report.ts';
 import { paidChannels } from './credit-rows.ts';
 import { numberFormat } from './number-format.ts';
 
@@ -37,6 +37,3 @@ export function identificationNotes(report: AttributionReport): readonly Identif
   }
   return [...notes.values()];
 }
-
-export const isMeasurable = ({ identification }: Pick<ReportedChannel, 'identification'>): boolean =>
-  identification?.status !== 'none';

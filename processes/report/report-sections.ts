@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { AttributionReport } from './attribution-report.ts';
-import { baselineChannels, creditRows, paidChannels, type CreditRow } from './credit-rows.ts';
+import { baselineChannels, type CreditRow, creditRows, isMeasurable, paidChannels } from './credit-rows.ts';
 import { deltaRInterval } from './delta-r-interval.ts';
 import { findings, isIncremental } from './findings.ts';
 import { html, type Markup } from './html.ts';
-import { IN_PART, NOT_MEASURABLE, identificationNotes, isMeasurable } from './identification-notes.ts';
+import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
 
 /** The four figures that matter, what the revenue is made of, and what to take away. */

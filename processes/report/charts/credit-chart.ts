@@ -1,6 +1,7 @@
 import type { CustomSeriesRenderItem } from 'echarts';
 import type { ReportedChannel } from '../attribution-report.ts';
-import { isMeasurable, NOT_MEASURABLE } from '../identification-notes.ts';
+import { isMeasurable } from '../credit-rows.ts';
+import { NOT_MEASURABLE } from '../identification-notes.ts';
 import type { NumberFormat } from '../number-format.ts';
 import { axisEnd } from './axis-end.ts';
 import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';

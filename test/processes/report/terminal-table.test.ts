@@ -29,6 +29,35 @@ describe('the terminal table', () => {
     ]);
   });
 
+  test('says what is known in part, what cannot be measured, and why', () => {
+    const unknown = {
+      attributed_revenue: 0,
+      roas: null,
+      roi: null,
+      confidence: 0,
+      confidence_interval: null,
+      identification: { status: 'none', reasons: [{ code: 'untracked_spend', message: 'It leaves no touches.' }] },
+    } as const;
+    const inPart = {
+      identification: { status: 'partial', reasons: [{ code: 'reactive_targeting', message: 'It follows visits.' }] },
+    } as const;
+    const { channel_impact: channels } = withChannel('video', unknown);
+    const report = withMembers({
+      channel_impact: channels.map((each) => (each.channel === 'retargeting' ? { ...each, ...inPart } : each)),
+    });
+    const table = terminalTable(report, wide);
+    expect(cells(lineOf(table, 'video')).slice(3)).toEqual(['not measurable', '–', '–', '–']);
+    expect(cells(lineOf(table, 'retargeting'))[3]).toMatch(/^≈ \d/);
+    expect(table).toContain('· retargeting: It follows visits.');
+    expect(table).toContain('· video: It leaves no touches.');
+    // Spend that cannot be measured is no part of the return on all spend.
+    const paid = report.channel_impact.filter((each) => !each.is_baseline && each.channel !== 'video');
+    const sum = (of: (channel: (typeof paid)[number]) => number) => paid.reduce((total, each) => total + of(each), 0);
+    expect(cells(lineOf(table, 'all marketing'))[5]).toBe(
+      (sum((each) => each.attributed_revenue) / sum((each) => each.spend)).toFixed(2),
+    );
+  });
+
   test('shows spend, last click, credit, interval, ROAS and confidence of a channel', () => {
     const table = terminalTable(CAUSAL, wide);
     expect(cells(lineOf(table, 'channel'))).toEqual([
