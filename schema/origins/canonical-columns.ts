@@ -15,6 +15,7 @@ export const CANONICAL_COLUMNS = [
   'click_id',
   'order_id',
   'revenue',
+  'refunded',
   'currency',
   'new_customer',
   'conversion',

@@ -8,7 +8,15 @@ import type { SourceKey } from '../touchpoints/source-key.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
-import { FRAME, type BlockHead, type ReadingFinding, type ReadingProgress, type Refusal } from './reading-messages.ts';
+import {
+  FRAME,
+  NO_WISHES,
+  type BlockHead,
+  type ReadingFinding,
+  type ReadingProgress,
+  type ReadingWishes,
+  type Refusal,
+} from './reading-messages.ts';
 import { refusalProblem } from './reader-process.ts';
 import type { FileSize, ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
 import { rejectMessage } from './rejects.ts';
@@ -33,8 +41,10 @@ export interface IngestOptions {
   readonly contentEncoding?: 'gzip' | 'identity';
   /** One of `,` `;` `|` and tab, or `auto`. */
   readonly delimiter?: string;
-  /** Canonical column → the file's own name. */
-  readonly mapping?: Readonly<Record<string, string>>;
+  /** What is said of this file. */
+  readonly wishes?: Partial<ReadingWishes>;
+  /** Canonical column → the name in files of this source that have it. */
+  readonly usualMapping?: Readonly<Record<string, string>>;
   /** Null or absent: the first currency of the file becomes the source's, USD if it names none. */
   readonly sourceCurrency?: string | null;
   /** Upper bound of the decoded content, 8 GiB unless given. */
@@ -111,7 +121,10 @@ function instructionsOf(options: IngestOptions): ReadingInstructions {
     mediaType: options.mediaType,
     contentEncoding: options.contentEncoding ?? 'identity',
     delimiter: delimiterOf(options.delimiter),
-    mapping: options.mapping ?? {},
+    ...NO_WISHES,
+    ...options.wishes,
+    usualMapping: options.usualMapping ?? {},
+    isDryRun: false,
     currency: options.sourceCurrency ?? null,
     earliestMs: Date.parse(earliestDay),
     latestMs: options.now.getTime() + maxAheadHours * HOUR_MS,

@@ -1,16 +1,46 @@
 import type { RowReject } from './rejects.ts';
 import type { ReadingLimits } from './reading-limits.ts';
 import type { ContentEncoding } from './reader/file-content.ts';
+import type { Inspection } from './reader/inspection.ts';
+import type { SampledRows } from './reader/read-sample.ts';
 import type { RecordKind } from './reader/record-kind.ts';
 import type { Refusal } from './reader/refused-file.ts';
 import type { StoredTable } from './stored-tables.ts';
+
+/** What the sender says of a file, beside its bytes. */
+export interface ReadingWishes {
+  /** Canonical column → the file's own name. */
+  readonly mapping: Readonly<Record<string, string>>;
+  /** Canonical column → the value of all rows. */
+  readonly constants: Readonly<Record<string, string>>;
+  /** Which export of which vendor it is; null to tell it from the header. */
+  readonly preset: string | null;
+  /** BCP 47: how numbers and dates are written where the file does not tell. */
+  readonly locale: string | null;
+  /** IANA name of the zone of times that say none; null for UTC. */
+  readonly timezone: string | null;
+  /** Currency of amounts that name none. */
+  readonly amountCurrency: string | null;
+  /** Answers to what a look at the file left open, by the id of the question. */
+  readonly answers: Readonly<Record<string, string>>;
+}
+
+export const NO_WISHES: ReadingWishes = {
+  mapping: {},
+  constants: {},
+  preset: null,
+  locale: null,
+  timezone: null,
+  amountCurrency: null,
+  answers: {},
+};
 
 /**
  * What is said between the process that reads a file and the service: one order, as a line of JSON on the reader's
  * standard input, and frames on its standard output: kind (1 byte), length (4 bytes, big-endian), content. A reader
  * that asks for room on the disk goes on when a further line comes, which says that it has it.
  */
-export interface ReadingOrder {
+export interface ReadingOrder extends ReadingWishes {
   readonly path: string;
   /** Where it may be unpacked to, when it must be read at any place. */
   readonly unpackedPath: string;
@@ -18,8 +48,10 @@ export interface ReadingOrder {
   readonly mediaType: string;
   readonly contentEncoding: ContentEncoding;
   readonly delimiter: ',' | ';' | '\t' | '|' | 'auto';
-  /** Canonical column → the file's own name. */
-  readonly mapping: Readonly<Record<string, string>>;
+  /** The same for files of this source that have these columns. */
+  readonly usualMapping: Readonly<Record<string, string>>;
+  /** Look at the file and say how it would be read: nothing is handed on. */
+  readonly isDryRun: boolean;
   /** Currency of the source, null while it has none. */
   readonly currency: string | null;
   /** Times that are taken, milliseconds since 1970, both included. */
@@ -57,8 +89,16 @@ export interface RoomWanted {
 /** What a reader found in a file that it read to its end. */
 export interface ReadingFinding {
   readonly kind: RecordKind;
+  /** The export that it is; null where its columns speak for themselves. */
+  readonly preset: string | null;
   readonly accepted: number;
   readonly rejected: number;
+  /** Rows that are no data, such as sums; they count as neither. */
+  readonly skipped: number;
+  /** Of rejected rows whose amount can be read, in major units. */
+  readonly rejectedRevenue: number;
+  /** Times say no zone: they were taken as UTC. */
+  readonly hasZoneless: boolean;
   /** Accepted rows that are conversions. */
   readonly conversions: number;
   /** Time span of the accepted rows, milliseconds since 1970; null when none has a time. */
@@ -69,6 +109,9 @@ export interface ReadingFinding {
   readonly rejects: readonly (Omit<RowReject, 'message'> & { readonly value: string })[];
   readonly bytes: number;
   readonly digest: string;
+  /** Of a dry run alone. */
+  readonly sample?: SampledRows;
+  readonly inspection?: Inspection;
 }
 
 export type { Refusal };

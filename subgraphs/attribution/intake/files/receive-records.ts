@@ -98,7 +98,7 @@ async function readAndStore(
     mediaType: records.mediaType,
     contentEncoding: records.contentEncoding,
     delimiter: source.delimiter ?? 'auto',
-    ...(source.mapping == null ? {} : { mapping: source.mapping }),
+    usualMapping: source.mapping ?? {},
     sourceCurrency: source.currency ?? null,
     onProgress: ({ bytes }) => signs.progress(bytes),
     now: upload.startedAt,

@@ -3,6 +3,9 @@ import { MAX_PATH_STEPS, MAX_TEXT_BYTES } from '../reading-limits.ts';
 import type { RejectCode } from '../rejects.ts';
 import type { IntegerColumn, TextColumn, TextListColumn } from './block-columns.ts';
 import { DecimalReader } from './decimals.ts';
+import { PLAIN_BYTES, WrittenNumber, type DecimalSign } from './styles/number-style.ts';
+import { WrittenTime, type DayOrder } from './styles/time-style.ts';
+import type { TimeZone } from './styles/time-zone.ts';
 import { OFFSET_OUT_OF_RANGE, readTime } from './times.ts';
 
 /**
@@ -11,6 +14,8 @@ import { OFFSET_OUT_OF_RANGE, readTime } from './times.ts';
 export interface Cell {
   /** @returns what is wrong with it, null when it can be used */
   read(data: Uint8Array, start: number, end: number): RejectCode | null;
+  /** What was read, for people; empty where nothing stands there. */
+  shown(): string;
 }
 
 const TAB = 0x09;
@@ -21,6 +26,7 @@ const GREATER = 0x3e;
 const NON_ASCII = 0x80;
 const CURRENCY_CODE = /^[A-Z]{3}$/;
 const NOTHING = new Uint8Array(0);
+const SHOWN_STEPS = 20;
 
 /**
  * What no name may hold: bytes that are no UTF-8, NUL (PostgreSQL, which keeps the results, has no text with it), and
@@ -54,6 +60,10 @@ export class TextCell implements Cell {
     return this.#start === this.#end;
   }
 
+  shown(): string {
+    return Buffer.from(this.#data.subarray(this.#start, this.#end)).toString();
+  }
+
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
     this.#data = data;
     this.#start = start;
@@ -74,27 +84,48 @@ export interface TimeBounds {
   readonly latestMs: number;
 }
 
+/** How the dates of a column are written; null stands for ISO 8601 and epochs, UTC where no zone stands. */
+export interface TimeStyle {
+  /** Null where only dates are taken that are the same under both. */
+  readonly order: DayOrder | null;
+  readonly zone: TimeZone;
+}
+
+/** So many cells are looked at for whether times say their zone. */
+const ZONES_LOOKED_AT = 1_000;
+
 /** A moment; also a day, which is the UTC day of the moment. */
 export class TimeCell implements Cell {
   readonly #bounds: TimeBounds;
   readonly #isRequired: boolean;
+  readonly #style: TimeStyle | null;
+  readonly #written = new WrittenTime();
+  #looked = 0;
+  /** A time without a zone was among the first. */
+  hasZoneless = false;
   /** Milliseconds since 1970; NaN where the cell is empty. */
   ms = Number.NaN;
 
-  constructor(bounds: TimeBounds, isRequired: boolean) {
+  constructor(bounds: TimeBounds, isRequired: boolean, style: TimeStyle | null) {
     this.#bounds = bounds;
     this.#isRequired = isRequired;
+    this.#style = style;
   }
 
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
     this.ms = Number.NaN;
     if (start === end) return this.#isRequired ? 'missing_value' : null;
-    const ms = readTime(data, start, end);
+    const ms = this.#style === null ? readTime(data, start, end) : this.#readWritten(data, start, end, this.#style);
     if (Number.isNaN(ms)) return 'not_a_date';
     if (ms === OFFSET_OUT_OF_RANGE) return 'offset_out_of_range';
     if (ms < this.#bounds.earliestMs || ms > this.#bounds.latestMs) return 'date_out_of_range';
+    if (this.#looked < ZONES_LOOKED_AT) this.#lookForZone(data, start, end);
     this.ms = ms;
     return null;
+  }
+
+  shown(): string {
+    return Number.isNaN(this.ms) ? '' : new Date(this.ms).toISOString();
   }
 
   addTo(column: IntegerColumn): void {
@@ -104,38 +135,109 @@ export class TimeCell implements Cell {
   addDayTo(column: IntegerColumn): void {
     column.add(Number.isNaN(this.ms) ? 0 : Math.floor(this.ms / 86_400_000));
   }
+
+  #readWritten(data: Uint8Array, start: number, end: number, { order, zone }: TimeStyle): number {
+    this.#written.take(data, start, end);
+    return this.#written.moment(order, zone);
+  }
+
+  #lookForZone(data: Uint8Array, start: number, end: number): void {
+    this.#looked += 1;
+    if (this.#style === null) this.#written.take(data, start, end);
+    if (this.#written.offsetMinutes === null && !this.#written.isDay) this.hasZoneless = true;
+  }
+}
+
+export interface NumberOptions {
+  readonly isRequired: boolean;
+  readonly mayBeNegative: boolean;
+  /** Null for plain digits with a point before decimals. */
+  readonly decimal: DecimalSign | null;
 }
 
 /** An amount or a count; an empty cell is 0. Counts have scale 0: a fraction of them is cut off ("3.0"). */
 export class NumberCell implements Cell {
   readonly #decimal: DecimalReader;
-  readonly #isRequired: boolean;
-  readonly #maySink: boolean;
+  readonly #options: NumberOptions;
+  readonly #written = new WrittenNumber();
+  readonly #plain = Buffer.alloc(PLAIN_BYTES);
 
-  constructor(scale: number, options: { readonly isRequired: boolean; readonly mayBeNegative: boolean }) {
+  constructor(scale: number, options: NumberOptions) {
     this.#decimal = new DecimalReader(scale);
-    this.#isRequired = options.isRequired;
-    this.#maySink = options.mayBeNegative;
+    this.#options = options;
+  }
+
+  /** The number just read, times ten to the scale. */
+  get value(): number | bigint {
+    return this.#decimal.value;
+  }
+
+  /** Numbers were read that may mean thousands as well, and none that tells. */
+  get isOpen(): boolean {
+    return this.#decimal.open > 0 && this.#decimal.settled === 0;
   }
 
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
-    if (start === end) {
+    const { decimal, isRequired, mayBeNegative } = this.#options;
+    const fault = decimal === null ? this.#readPlain(data, start, end) : this.#readWritten(data, start, end, decimal);
+    if (fault === 'empty') {
       this.#decimal.value = 0;
-      return this.#isRequired ? 'missing_value' : null;
+      return isRequired ? 'missing_value' : null;
     }
-    const fault = this.#decimal.read(data, start, end);
     if (fault !== null) return fault;
-    return this.#decimal.isNegative && !this.#maySink && Number(this.#decimal.value) !== 0 ? 'negative_value' : null;
+    return this.#decimal.isNegative && !mayBeNegative && Number(this.#decimal.value) !== 0 ? 'negative_value' : null;
+  }
+
+  shown(): string {
+    return String(Number(this.#decimal.value) / this.#decimal.unit);
   }
 
   addTo(column: IntegerColumn): void {
     column.add(this.#decimal.value);
   }
+
+  #readPlain(data: Uint8Array, start: number, end: number): RejectCode | 'empty' | null {
+    return start === end ? 'empty' : this.#decimal.read(data, start, end);
+  }
+
+  #readWritten(data: Uint8Array, start: number, end: number, decimal: DecimalSign): RejectCode | 'empty' | null {
+    const trait = this.#written.take(data, start, end);
+    if (trait === 'empty') return 'empty';
+    const length = trait === 'unreadable' ? -1 : this.#written.writePlain(decimal, this.#plain);
+    return length < 0 ? 'not_a_number' : this.#decimal.read(this.#plain, 0, length);
+  }
 }
 
-const SET: ReadonlySet<string> = new Set(['1', '1.0', 'true', 't', 'yes', 'y']);
-const UNSET: ReadonlySet<string> = new Set(['', '0', '0.0', 'false', 'f', 'no', 'n']);
-const LONGEST_FLAG = 'false'.length;
+const SET: ReadonlySet<string> = new Set([
+  '1',
+  '1.0',
+  'true',
+  't',
+  'yes',
+  'y',
+  'ja',
+  'oui',
+  'si',
+  'sí',
+  'sì',
+  'sim',
+  'new',
+]);
+const UNSET: ReadonlySet<string> = new Set([
+  '',
+  '0',
+  '0.0',
+  'false',
+  'f',
+  'no',
+  'n',
+  'nein',
+  'non',
+  'nee',
+  'não',
+  'returning',
+]);
+const LONGEST_FLAG = 'returning'.length;
 
 /** 1 or 0, and what an empty cell stands for. */
 export class FlagCell implements Cell {
@@ -153,10 +255,14 @@ export class FlagCell implements Cell {
       return null;
     }
     const text =
-      end - start > LONGEST_FLAG ? undefined : String.fromCharCode(...data.subarray(start, end)).toLowerCase();
+      end - start > LONGEST_FLAG ? undefined : Buffer.from(data.subarray(start, end)).toString().toLowerCase();
     if (text === undefined || (!SET.has(text) && !UNSET.has(text))) return 'unparseable_flag';
     this.value = SET.has(text) ? 1 : 0;
     return null;
+  }
+
+  shown(): string {
+    return this.value === -1 ? '' : String(this.value);
   }
 
   addTo(column: IntegerColumn): void {
@@ -177,6 +283,10 @@ export class CurrencyCell implements Cell {
   constructor(known: string | null) {
     this.currency = known;
     this.settled = known;
+  }
+
+  shown(): string {
+    return this.currency ?? '';
   }
 
   /** Rows are about to be stored: from here on, no other currency will do. */
@@ -218,6 +328,12 @@ export class PathCell implements Cell {
       at = next;
     }
     return characterFault(data, start, end);
+  }
+
+  shown(): string {
+    const step = (index: number) =>
+      Buffer.from(this.#data.subarray(this.#bounds[2 * index], this.#bounds[2 * index + 1])).toString();
+    return Array.from({ length: Math.min(this.#steps, SHOWN_STEPS) }, (_, index) => step(index)).join(' > ');
   }
 
   addTo(column: TextListColumn): void {

@@ -1,5 +1,6 @@
 import { MAX_COLUMNS } from '../reading-limits.ts';
 import { CsvScanner } from './csv-scanner.ts';
+import { findHeader, MOST_ROWS_ABOVE, type RecognisesHeader } from './header-search.ts';
 import { invalidFile } from './refused-file.ts';
 import type { Window } from './window.ts';
 
@@ -17,19 +18,23 @@ export interface CsvHead {
 
 const LF = 0x0a;
 const CR = 0x0d;
+/** Some of those below the header, too: they tell where it stands if nothing else does. */
+const ROWS_LOOKED_AT = MOST_ROWS_ABOVE + 20;
 
 /**
- * Reads the header and leaves the window behind it. The delimiter is the one that splits the header into the most
- * columns.
+ * Finds the header, and leaves the window behind it. Titles and comments may stand above it: of the ways to part the
+ * first lines, and of those lines, the one counts whose names are recognised best; where none is, the delimiter that
+ * makes most columns.
  * @throws RefusedFileError, codes `empty_file`, `unsupported_encoding`, `unsupported_line_ends`, `too_many_columns`,
  * `unreadable_header`
  */
-export async function readCsvHead(window: Window, wanted: Delimiter | 'auto'): Promise<CsvHead> {
+export async function readCsvHead(
+  window: Window,
+  wanted: Delimiter | 'auto',
+  recognises: RecognisesHeader,
+): Promise<CsvHead> {
   if (!window.isFull) await window.fill();
   const start = window.data.subarray(0, window.end);
-  if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
-    throw invalidFile('unsupported_encoding', 'The file is UTF-16; save it as UTF-8');
-  }
   window.position = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
   const blankLines = await skipBlankLines(window);
   if (window.left === 0) throw invalidFile('empty_file', 'The file is empty');
@@ -37,8 +42,8 @@ export async function readCsvHead(window: Window, wanted: Delimiter | 'auto'): P
 
   const delimiters = wanted === 'auto' ? DELIMITERS : [wanted];
   const [best] = delimiters
-    .map((delimiter) => headerWith(window, delimiter))
-    .toSorted((a, b) => b.names.length - a.names.length);
+    .map((delimiter) => headerWith(window, delimiter, recognises))
+    .toSorted((a, b) => b.certainty - a.certainty || b.names.length - a.names.length);
   if (best === undefined || best.names.length === 0)
     throw invalidFile('unreadable_header', 'The first line of the file cannot be read as a header');
   if (best.names.length > MAX_COLUMNS)
@@ -72,17 +77,38 @@ function refuseOtherText(rest: Buffer): void {
   }
 }
 
-function headerWith(
-  window: Window,
-  delimiter: Delimiter,
-): { delimiter: Delimiter; names: string[]; end: number; lines: number } {
+interface FoundHeader {
+  readonly delimiter: Delimiter;
+  readonly names: readonly string[];
+  readonly certainty: number;
+  /** Where the rows begin, and how many lines stand ahead of them. */
+  readonly end: number;
+  readonly lines: number;
+}
+
+function headerWith(window: Window, delimiter: Delimiter, recognises: RecognisesHeader): FoundHeader {
   const scanner = new CsvScanner(delimiter);
   // Scanning takes doubled quotes out of the text: the next delimiter must find it as it was.
   const data = Buffer.from(window.data.subarray(0, window.end + 1));
   scanner.position = window.position;
-  const found = scanner.next(data, window.end, window.isLast);
-  const { starts, ends, count } = scanner.cells;
-  const names =
-    found === 'row' ? Array.from({ length: count }, (_, cell) => data.toString('utf8', starts[cell], ends[cell])) : [];
-  return { delimiter, names, end: scanner.position, lines: scanner.lines };
+  const rows: { names: string[]; end: number; lines: number }[] = [];
+  let lines = 0;
+  while (rows.length < ROWS_LOOKED_AT && scanner.position < window.end) {
+    const found = scanner.next(data, window.end, window.isLast);
+    // A line that cannot be read is none of the header; behind one that is too long there is none.
+    if (found === 'long') break;
+    lines += scanner.lines;
+    const { starts, ends, count } = scanner.cells;
+    const names =
+      found === 'row'
+        ? Array.from({ length: count }, (_, cell) => data.toString('utf8', starts[cell], ends[cell]))
+        : [];
+    rows.push({ names, end: scanner.position, lines });
+  }
+  const { at, certainty } = findHeader(
+    rows.map(({ names }) => names),
+    recognises,
+  );
+  const row = rows[at] ?? { names: [], end: window.position, lines: 0 };
+  return { delimiter, certainty, ...row };
 }

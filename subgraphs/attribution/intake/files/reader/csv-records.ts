@@ -1,5 +1,6 @@
 import { readCsvHead, type Delimiter } from './csv-head.ts';
 import { CsvScanner } from './csv-scanner.ts';
+import type { RecognisesHeader } from './header-search.ts';
 import { MAX_ROW_BYTES } from '../reading-limits.ts';
 import type { RecordReader, RowCells, RowSink } from './record-reader.ts';
 import { Window } from './window.ts';
@@ -8,14 +9,16 @@ import { Window } from './window.ts';
 export async function openCsv(
   content: AsyncIterable<Uint8Array>,
   delimiter: Delimiter | 'auto',
+  recognises: RecognisesHeader,
 ): Promise<RecordReader> {
   const window = new Window(content, MAX_ROW_BYTES);
-  return new CsvRecords(window, await readCsvHead(window, delimiter));
+  return new CsvRecords(window, await readCsvHead(window, delimiter, recognises));
 }
 
 /** The rows of a CSV file behind its header. */
 class CsvRecords implements RecordReader {
   readonly header: readonly string[];
+  readonly hasPlainNumbers = false;
   readonly #window: Window;
   readonly #scanner: CsvScanner;
   readonly #firstLine: number;

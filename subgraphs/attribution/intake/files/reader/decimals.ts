@@ -22,14 +22,17 @@ export type DecimalFault = 'not_a_number' | 'amount_out_of_range';
  */
 export class DecimalReader {
   readonly #scale: number;
-  readonly #unit: number;
+  readonly unit: number;
   /** The number just read, times ten to the scale; a bigint where a number would not be exact. */
   value: number | bigint = 0;
   isNegative = false;
+  /** Numbers such as `1.258`, in which the point may part thousands; and those of which the point can't. */
+  open = 0;
+  settled = 0;
 
   constructor(scale: number) {
     this.#scale = scale;
-    this.#unit = 10 ** scale;
+    this.unit = 10 ** scale;
   }
 
   read(data: Uint8Array, start: number, end: number): DecimalFault | null {
@@ -51,6 +54,11 @@ export class DecimalReader {
     }
     if (integerDigits + fractionDigits === 0) return 'not_a_number';
     if (at < end) return this.#readExponential(data, start, at, end);
+    if (fractionDigits > 0) {
+      const mayPartThousands = fractionDigits === 3 && integerDigits >= 1 && integerDigits <= 3 && data[first] !== ZERO;
+      if (mayPartThousands) this.open += 1;
+      else this.settled += 1;
+    }
     return this.#keep(integer, fraction * 10 ** Math.max(0, this.#scale - fractionDigits));
   }
 
@@ -77,10 +85,10 @@ export class DecimalReader {
   #keep(integer: number, fraction: number): DecimalFault | null {
     if (integer > MAX_AMOUNT || (integer === MAX_AMOUNT && fraction > 0)) return 'amount_out_of_range';
     if (integer < EXACT_AMOUNT) {
-      const size = integer * this.#unit + fraction;
+      const size = integer * this.unit + fraction;
       this.value = this.isNegative ? -size : size;
     } else {
-      const size = BigInt(integer) * BigInt(this.#unit) + BigInt(fraction);
+      const size = BigInt(integer) * BigInt(this.unit) + BigInt(fraction);
       this.value = this.isNegative ? -size : size;
     }
     return null;

@@ -64,6 +64,7 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
   if (header.length === 0) throw invalidFile('unreadable_header', 'No row is a JSON object with columns');
   return {
     header,
+    hasPlainNumbers: true,
     read(used, sink) {
       const cells = new JsonCells(header, used);
       for (const [index, row] of objects.entries()) {
@@ -78,6 +79,7 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
 
 class JsonLines implements RecordReader {
   readonly header: readonly string[];
+  readonly hasPlainNumbers = true;
   readonly #window: Window;
 
   constructor(window: Window, header: readonly string[]) {

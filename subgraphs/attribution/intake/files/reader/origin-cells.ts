@@ -28,6 +28,10 @@ export class ReferrerCell implements Cell {
     return null;
   }
 
+  shown(): string {
+    return this.#host.toString();
+  }
+
   addTo(column: TextColumn): void {
     column.add(this.#host, 0, this.#host.length);
   }
@@ -45,7 +49,7 @@ export class ClickCells {
   readonly #present = new Set<string>();
 
   readonly cells: Readonly<Record<'click_id' | ClickKind, Cell>> = {
-    click_id: { read: (data, start, end) => this.#readKind(data, start, end) },
+    click_id: { read: (data, start, end) => this.#readKind(data, start, end), shown: () => this.#kind().toString() },
     ...(Object.fromEntries(CLICK_KINDS.map((kind) => [kind, this.#cellOf(kind)])) as Record<ClickKind, Cell>),
   };
 
@@ -78,6 +82,7 @@ export class ClickCells {
         else this.#present.add(kind);
         return null;
       },
+      shown: () => (this.#present.has(kind) ? kind : ''),
     };
   }
 }

@@ -3,7 +3,7 @@ import { parquetMetadataAsync, parquetSchema, type FileMetaData, type SchemaTree
 import { MAX_COLUMNS, MAX_ROW_BYTES, type ReadingLimits } from '../reading-limits.ts';
 import { PageAllowance } from './page-allowance.ts';
 import { ParquetColumn, type RandomAccessFile } from './parquet-column.ts';
-import { emptyRow, type RecordReader, type RowSink } from './record-reader.ts';
+import { emptyRow, ReadingStoppedError, type RecordReader, type RowSink } from './record-reader.ts';
 import { invalidFile, limitExceeded, RefusedFileError, unreadableParquet } from './refused-file.ts';
 
 const MAGIC = 'PAR1';
@@ -30,6 +30,7 @@ export async function openParquet(path: string, limits: ReadingLimits): Promise<
     if (!header.every((name) => typeof name === 'string')) throw unreadableParquet();
     return {
       header,
+      hasPlainNumbers: true,
       async read(used, sink) {
         try {
           await readable(() => readGroups({ file, metadata, root, leaves, limits }, used, sink));
@@ -49,7 +50,7 @@ async function readable<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RefusedFileError) throw error;
+    if (error instanceof RefusedFileError || error instanceof ReadingStoppedError) throw error;
     throw unreadableParquet();
   }
 }

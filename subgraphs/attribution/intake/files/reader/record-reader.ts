@@ -15,6 +15,11 @@ export const NOT_TEXT = -1;
 /** Why a row has no cells. */
 export type UnreadableCode = 'malformed_row' | 'malformed_json' | 'row_too_long';
 
+/** What a sink throws when it needs no more rows: no reader takes it for a fault of the file. */
+export class ReadingStoppedError extends Error {
+  override readonly name: string = 'ReadingStoppedError';
+}
+
 /** Takes the rows of a file in order. `line` counts from 1, the header included (the row for JSON and Parquet). */
 export interface RowSink {
   row(cells: RowCells, line: number): void;
@@ -28,6 +33,8 @@ export interface RowSink {
  */
 export interface RecordReader {
   readonly header: readonly string[];
+  /** Programs wrote the numbers: a point stands before decimals, and nothing parts thousands. */
+  readonly hasPlainNumbers: boolean;
   /**
    * @param used places in the header of the columns that are read; the others may stay empty
    * @throws RefusedFileError when the file turns out to be damaged

@@ -10,9 +10,11 @@ import {
   TimeCell,
   type Cell,
   type TimeBounds,
+  type TimeStyle,
 } from './cells.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
 import type { RecordKind } from './record-kind.ts';
+import type { DecimalSign } from './styles/number-style.ts';
 
 /** A cell of a row and where it stands in the file; `place` is -1 for a column that the file does not have. */
 export interface PlacedCell {
@@ -45,7 +47,16 @@ export interface ShapeOptions {
   readonly bounds: TimeBounds;
   /** Currency of the source, null while it has none. */
   readonly currency: string | null;
+  readonly styles: Styles;
 }
+
+/** How the columns of a file are written; null where plainly. */
+export interface Styles {
+  decimalOf(column: CanonicalColumn): DecimalSign | null;
+  timeOf(column: CanonicalColumn): TimeStyle | null;
+}
+
+export const PLAIN_STYLES: Styles = { decimalOf: () => null, timeOf: () => null };
 
 const DEFAULT_CONVERSION_EVENT = Buffer.from('purchase');
 const NO_FAULT = (): null => null;
@@ -115,15 +126,29 @@ const eventName =
   (column: TextColumn): void =>
     cell.isEmpty ? column.add(DEFAULT_CONVERSION_EVENT, 0, DEFAULT_CONVERSION_EVENT.length) : cell.addTo(column);
 
-function touchCells({ bounds }: ShapeOptions) {
+/** An amount or count of a column. */
+function amount(
+  { styles }: ShapeOptions,
+  column: CanonicalColumn,
+  scale: number,
+  rules: { readonly isRequired?: boolean; readonly mayBeNegative?: boolean } = {},
+): NumberCell {
+  const { isRequired = false, mayBeNegative = false } = rules;
+  return new NumberCell(scale, { isRequired, mayBeNegative, decimal: styles.decimalOf(column) });
+}
+
+const moment = ({ bounds, styles }: ShapeOptions, column: 'timestamp' | 'date', isRequired: boolean): TimeCell =>
+  new TimeCell(bounds, isRequired, styles.timeOf(column));
+
+function touchCells(options: ShapeOptions) {
   return {
     user_id: new TextCell(true),
-    timestamp: new TimeCell(bounds, true),
+    timestamp: moment(options, 'timestamp', true),
     event_id: new TextCell(false),
     campaign: new TextCell(false),
     source: new TextCell(false),
     medium: new TextCell(false),
-    cost: new NumberCell(6, { isRequired: false, mayBeNegative: false }),
+    cost: amount(options, 'cost', 6),
     event_type: new TextCell(false),
     channel: new TextCell(false),
     referrer: new ReferrerCell(),
@@ -182,7 +207,8 @@ function eventShape(options: ShapeOptions): RecordShape {
     ...touchCells(options),
     conversion: new FlagCell(0),
     order_id: new TextCell(false),
-    revenue: new NumberCell(4, { isRequired: false, mayBeNegative: true }),
+    revenue: amount(options, 'revenue', 4, { mayBeNegative: true }),
+    refunded: amount(options, 'refunded', 4, { mayBeNegative: true }),
     currency: new CurrencyCell(options.currency),
     new_customer: new FlagCell(-1),
     conversion_event: new TextCell(false),
@@ -201,12 +227,21 @@ function eventShape(options: ShapeOptions): RecordShape {
   };
 }
 
+/** A refund lowers its order; exports write it with either sign. */
+function lessRefund(revenue: number | bigint, refunded: number | bigint): number | bigint {
+  if (refunded === 0) return revenue;
+  if (typeof revenue === 'number' && typeof refunded === 'number') return revenue - Math.abs(refunded);
+  const [paid, back] = [BigInt(revenue), BigInt(refunded)];
+  return back < 0n ? paid + back : paid - back;
+}
+
 function conversionTable(cells: {
   order_id: TextCell;
   user_id: TextCell;
   timestamp: TimeCell;
   event_id: TextCell;
   revenue: NumberCell;
+  refunded: NumberCell;
   new_customer: FlagCell;
   conversion_event: TextCell;
   channel: TextCell;
@@ -217,7 +252,7 @@ function conversionTable(cells: {
     user_id: text(cells.user_id),
     ts: number(cells.timestamp),
     event_id: text(cells.event_id),
-    revenue: number(cells.revenue),
+    revenue: (column) => column.add(lessRefund(cells.revenue.value, cells.refunded.value)),
     new_customer: number(cells.new_customer),
     conversion_event: eventName(cells.conversion_event),
     channel: text(cells.channel),
@@ -229,8 +264,9 @@ function conversionShape(options: ShapeOptions): RecordShape {
   const cells = {
     order_id: new TextCell(true),
     user_id: new TextCell(true),
-    timestamp: new TimeCell(options.bounds, true),
-    revenue: new NumberCell(4, { isRequired: true, mayBeNegative: true }),
+    timestamp: moment(options, 'timestamp', true),
+    revenue: amount(options, 'revenue', 4, { isRequired: true, mayBeNegative: true }),
+    refunded: amount(options, 'refunded', 4, { mayBeNegative: true }),
     event_id: new TextCell(false),
     currency: new CurrencyCell(options.currency),
     new_customer: new FlagCell(-1),
@@ -250,14 +286,13 @@ function conversionShape(options: ShapeOptions): RecordShape {
 }
 
 function spendShape(options: ShapeOptions): RecordShape {
-  const count = () => new NumberCell(0, { isRequired: false, mayBeNegative: false });
   const cells = {
-    date: new TimeCell(options.bounds, true),
+    date: moment(options, 'date', true),
     channel: new TextCell(true),
     campaign: new TextCell(false),
-    spend: new NumberCell(6, { isRequired: true, mayBeNegative: false }),
-    impressions: count(),
-    clicks: count(),
+    spend: amount(options, 'spend', 6, { isRequired: true }),
+    impressions: amount(options, 'impressions', 0),
+    clicks: amount(options, 'clicks', 0),
     currency: new CurrencyCell(options.currency),
   };
   const table = tableFilledBy('spend', {
@@ -279,13 +314,12 @@ function spendShape(options: ShapeOptions): RecordShape {
 }
 
 function pathShape(options: ShapeOptions): RecordShape {
-  const amount = (mayBeNegative: boolean) => new NumberCell(4, { isRequired: false, mayBeNegative });
   const cells = {
     path: new PathCell(),
-    conversions: amount(false),
-    revenue: amount(true),
-    nulls: amount(false),
-    date: new TimeCell(options.bounds, false),
+    conversions: amount(options, 'conversions', 4),
+    revenue: amount(options, 'revenue', 4, { mayBeNegative: true }),
+    nulls: amount(options, 'nulls', 4),
+    date: moment(options, 'date', false),
     currency: new CurrencyCell(options.currency),
   };
   const table = tableFilledBy('paths', {

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import {
   FRAME,
+  NO_WISHES,
   type ReadingFinding,
   type Refusal,
 } from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
@@ -37,7 +38,9 @@ const ORDER: ReadingInstructions = {
   mediaType: 'text/csv',
   contentEncoding: 'identity',
   delimiter: 'auto',
-  mapping: {},
+  ...NO_WISHES,
+  usualMapping: {},
+  isDryRun: false,
   currency: null,
   earliestMs: 0,
   latestMs: 4e12,

@@ -21,7 +21,7 @@ async function readAll(
   delimiter: (typeof DELIMITERS)[number] = ',',
   pieceBytes = 65_536,
 ): Promise<Found> {
-  const reader = await openCsv(pieces(Buffer.from(content), pieceBytes), delimiter);
+  const reader = await openCsv(pieces(Buffer.from(content), pieceBytes), delimiter, () => 0);
   const found: Found = { header: reader.header, rows: [], unreadable: [] };
   const sink: RowSink = {
     row: ({ data, starts, ends, count }: RowCells, line) =>

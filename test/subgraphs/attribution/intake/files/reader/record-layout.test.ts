@@ -1,7 +1,13 @@
 import { RefusedFileError } from '../../../../../../subgraphs/attribution/intake/files/reader/refused-file.ts';
-import { detectLayout } from '../../../../../../subgraphs/attribution/intake/files/reader/record-kind.ts';
+import {
+  layoutByNames,
+  refuseColumns,
+  type RecordLayout,
+} from '../../../../../../subgraphs/attribution/intake/files/reader/record-layout.ts';
 
-const kindOf = (header: string): string => detectLayout(header.split(',')).kind;
+const layoutOf = (header: readonly string[], mapping = {}, constants = {}): RecordLayout =>
+  layoutByNames(header, { mapping, constants }) ?? refuseColumns(header, { mapping, constants });
+const kindOf = (header: string): string => layoutOf(header.split(',')).kind;
 
 test.each([
   ['user_id,timestamp,channel,campaign,cost', 'touchpoints'],
@@ -41,17 +47,21 @@ test.each([
 });
 
 test('a mapping names columns that no alias knows, and wins over aliases', () => {
-  const layout = detectLayout(['kunde', 'zeit', 'kanal', 'channel'], {
+  const layout = layoutOf(['kunde', 'zeit', 'kanal', 'channel'], {
     user_id: 'kunde',
     timestamp: 'Zeit',
     channel: 'kanal',
   });
   expect(layout.kind).toBe('touchpoints');
-  expect(Object.fromEntries(layout.columns)).toMatchObject({ user_id: 0, timestamp: 1, channel: 2 });
+  expect(Object.fromEntries(layout.forms[0]!.columns)).toMatchObject({
+    user_id: { place: 0 },
+    timestamp: { place: 1 },
+    channel: { place: 2 },
+  });
 });
 
 test('a mapping of what does not exist is refused member by member', () => {
-  expect(() => detectLayout(['a'], { user_id: 'b', nonsense: 'a' })).toThrow(
+  expect(() => layoutOf(['a'], { user_id: 'b', nonsense: 'a' })).toThrow(
     expect.objectContaining({
       refusal: expect.objectContaining({
         code: 'invalid_mapping',

@@ -1,0 +1,184 @@
+import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
+import type { ReadingOrder } from '../reading-messages.ts';
+import type { TimeStyle } from './cells.ts';
+import { CurrencySums, type CurrencySum } from './currency-sums.ts';
+import { currencyOfUnit } from './currency-units.ts';
+import { localeStyle } from './locale-style.ts';
+import { openingOf, type Question } from './questions.ts';
+import type { CellSource, RecordLayout } from './record-layout.ts';
+import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
+import type { Styles } from './record-tables.ts';
+import { Located } from './row-cells.ts';
+import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
+import { TimeEvidence, type DayOrder } from './styles/time-style.ts';
+import { TimeZone } from './styles/time-zone.ts';
+
+const MONEY_COLUMNS = ['spend', 'revenue', 'refunded', 'cost', 'conversions', 'nulls'] as const;
+/** They have no decimals: what stands between their digits parts thousands. */
+const COUNT_COLUMNS = ['impressions', 'clicks'] as const;
+const TIME_COLUMNS = ['timestamp', 'date'] as const;
+
+/** What a look at all rows tells of how their values are written, and what it leaves open. */
+export interface SurveyFinding {
+  readonly styles: Styles;
+  readonly questions: readonly Question[];
+  /** The currency that stands beside the amounts; null where none does. */
+  readonly currency: string | null;
+  /** What the rows are worth in each currency that they name. */
+  readonly currencies: readonly CurrencySum[];
+  readonly readings: readonly ColumnReading[];
+}
+
+/** How one column is read, for people. */
+export interface ColumnReading {
+  readonly column: string;
+  readonly reading: DecimalSign | DayOrder;
+}
+
+interface Watched<Evidence> {
+  readonly column: CanonicalColumn;
+  readonly name: string;
+  readonly evidence: Evidence;
+  readonly sources: readonly CellSource[];
+}
+
+/**
+ * Takes all rows of a file, and settles for each column with numbers or dates how it is written: by what its cells
+ * show, by what was said of the file, else by the other columns of the file. What is left is asked.
+ */
+export class FileSurvey implements RowSink {
+  readonly #layout: RecordLayout;
+  readonly #order: ReadingOrder;
+  readonly #hasPlainNumbers: boolean;
+  readonly #onPause: () => void;
+  readonly #numbers: readonly Watched<NumberEvidence>[];
+  readonly #times: readonly Watched<TimeEvidence>[];
+  readonly #sums: CurrencySums;
+  readonly #located = new Located();
+
+  constructor(layout: RecordLayout, order: ReadingOrder, hasPlainNumbers: boolean, onPause: () => void) {
+    this.#layout = layout;
+    this.#order = order;
+    this.#hasPlainNumbers = hasPlainNumbers;
+    this.#onPause = onPause;
+    this.#numbers = this.#watch([...MONEY_COLUMNS, ...COUNT_COLUMNS], () => new NumberEvidence());
+    this.#times = this.#watch(TIME_COLUMNS, () => new TimeEvidence());
+    this.#sums = new CurrencySums(layout.forms);
+  }
+
+  row(cells: RowCells): void {
+    if (this.#layout.skip?.(cells) === true) return;
+    for (const watched of this.#numbers) this.#look(watched, cells);
+    for (const watched of this.#times) this.#look(watched, cells);
+    this.#sums.add(cells);
+  }
+
+  unreadable(): void {
+    // Told by the reading that follows.
+  }
+
+  pause(): void {
+    this.#onPause();
+  }
+
+  finding(): SurveyFinding {
+    const wished = this.#order.locale === null ? null : localeStyle(this.#order.locale);
+    const decimals = new Map<CanonicalColumn, DecimalSign>();
+    const orders = new Map<CanonicalColumn, DayOrder | null>();
+    const questions: Question[] = [];
+    const signs = this.#numbers.map((each) => ({ each, own: each.evidence.decimalSign() }));
+    const elsewhere = onlyOne(signs.map(({ own }) => own));
+    for (const { each, own } of signs) {
+      const sign = this.#hasPlainNumbers ? 'point' : this.#settle(each, own, wished?.decimal, elsewhere, questions);
+      decimals.set(each.column, sign ?? 'point');
+    }
+    const days = this.#times.map((each) => ({ each, own: each.evidence.dayOrder() }));
+    const otherDays = onlyOne(days.map(({ own }) => own));
+    for (const { each, own } of days)
+      orders.set(each.column, this.#settle(each, own, wished?.order, otherDays, questions));
+    return {
+      styles: this.#stylesOf(decimals, orders),
+      questions,
+      currency: this.#currency(),
+      currencies: this.#sums.read(decimals.get('revenue') ?? decimals.get('spend') ?? 'point'),
+      readings: [...this.#numbers, ...this.#times].flatMap(({ column, name }) => {
+        const reading = decimals.get(column) ?? orders.get(column) ?? null;
+        return reading === null ? [] : [{ column: name, reading }];
+      }),
+    };
+  }
+
+  #watch<Evidence>(columns: readonly CanonicalColumn[], start: () => Evidence): Watched<Evidence>[] {
+    return columns.flatMap((column) => {
+      const sources = this.#layout.forms.flatMap(({ columns: of }) => of.get(column) ?? []);
+      const first = sources.find((source) => 'place' in source);
+      const places = new Set<number>();
+      const distinct = sources.filter((source) => {
+        if (!('place' in source)) return true;
+        const isNew = !places.has(source.place);
+        places.add(source.place);
+        return isNew;
+      });
+      return first === undefined
+        ? []
+        : [{ column, name: this.#layout.header[first.place] ?? column, evidence: start(), sources: distinct }];
+    });
+  }
+
+  #look(
+    { sources, evidence }: Watched<{ add(data: Uint8Array, start: number, end: number): void }>,
+    cells: RowCells,
+  ): void {
+    for (const source of sources) {
+      const { data, start, end } = this.#located.at(source, cells);
+      if (end !== NOT_TEXT) evidence.add(data, start, end);
+    }
+  }
+
+  /**
+   * What the cells show comes first: a wish cannot make them say something else, but can be wrong for other columns.
+   * @param elsewhere what all other columns of the sort say
+   */
+  #settle<Style extends DecimalSign | DayOrder>(
+    { column, name, evidence }: Watched<NumberEvidence | TimeEvidence>,
+    own: Style | 'open' | null,
+    wished: Style | undefined,
+    elsewhere: Style | null,
+    questions: Question[],
+  ): Style | null {
+    if (own !== 'open') return own ?? wished ?? elsewhere;
+    if (evidence instanceof NumberEvidence && (COUNT_COLUMNS as readonly string[]).includes(column))
+      return (evidence.openSign === 'comma' ? 'point' : 'comma') as Style;
+    const question = openingOf(evidence instanceof NumberEvidence ? 'decimals' : 'dates', name, evidence.example);
+    const answer = question.options.find(({ value }) => value === this.#order.answers[question.id]);
+    if (answer !== undefined) return answer.value as Style;
+    const known = wished ?? elsewhere;
+    if (known === null || known === undefined) questions.push(question);
+    return known ?? null;
+  }
+
+  #stylesOf(
+    decimals: ReadonlyMap<CanonicalColumn, DecimalSign>,
+    orders: ReadonlyMap<CanonicalColumn, DayOrder | null>,
+  ): Styles {
+    const zone = new TimeZone(this.#order.timezone ?? this.#layout.timeZone ?? 'UTC');
+    const times = new Map<CanonicalColumn, TimeStyle>([...orders].map(([column, order]) => [column, { order, zone }]));
+    return {
+      decimalOf: (column) => decimals.get(column) ?? null,
+      timeOf: (column) => times.get(column) ?? null,
+    };
+  }
+
+  /** Of signs beside the amounts; a dollar sign may be of any of twenty currencies, and tells none. */
+  #currency(): string | null {
+    const units = this.#numbers.flatMap(({ evidence }) => evidence.units);
+    const currencies = new Set(units.map(currencyOfUnit).filter((currency) => currency !== null));
+    return currencies.size === 1 ? currencies.values().next().value! : null;
+  }
+}
+
+/** What all that tell agree on. */
+function onlyOne<Style extends string>(signs: readonly (Style | 'open' | null)[]): Style | null {
+  const told = new Set(signs.filter((sign): sign is Style => sign !== 'open' && sign !== null));
+  return told.size === 1 ? told.values().next().value! : null;
+}

@@ -1,0 +1,29 @@
+import type { ColumnReading, SurveyFinding } from './file-survey.ts';
+import type { Question } from './questions.ts';
+import type { RecordLayout } from './record-layout.ts';
+
+/** How a file would be read, for whoever looks before loading it. */
+export interface Inspection {
+  readonly certainty: number;
+  /** Canonical column → the file's own. */
+  readonly mapping: Readonly<Record<string, string>>;
+  /** Canonical column → the value of all rows. */
+  readonly constants: Readonly<Record<string, string>>;
+  readonly questions: readonly Question[];
+  readonly readings: readonly ColumnReading[];
+  /** What the rows are worth in each currency that they name. */
+  readonly currencies: SurveyFinding['currencies'];
+}
+
+export function inspectionOf(layout: RecordLayout, survey: SurveyFinding, questions: readonly Question[]): Inspection {
+  const mapping: Record<string, string> = {};
+  const constants: Record<string, string> = {};
+  for (const { columns } of layout.forms) {
+    for (const [canonical, source] of columns) {
+      if ('place' in source) mapping[canonical] ??= layout.header[source.place] ?? '';
+      else constants[canonical] ??= Buffer.from(source.constant).toString();
+    }
+  }
+  const { readings, currencies } = survey;
+  return { certainty: layout.certainty, mapping, constants, questions, readings, currencies };
+}

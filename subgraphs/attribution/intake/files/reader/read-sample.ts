@@ -1,0 +1,59 @@
+import type { RowCells } from './record-reader.ts';
+import type { RecordShape } from './record-tables.ts';
+import { textAt } from './row-tests.ts';
+
+/** Rows that are shown as they stand and as they are read. */
+const SHOWN_ROWS = 20;
+/** Ids that are looked for among those that are stored. */
+const KEPT_IDS = 2_000;
+const LONGEST_SHOWN = 200;
+
+/** What a look at a file shows of it, before anything is stored. */
+export interface SampledRows {
+  readonly rows: readonly {
+    readonly line: number;
+    readonly raw: Readonly<Record<string, string>>;
+    readonly read: Readonly<Record<string, string>>;
+  }[];
+  /** Of the rows of the file, the first that are unlike. */
+  readonly userIds: readonly string[];
+  readonly orderIds: readonly string[];
+}
+
+/** Collects the first rows of a file, and the ids by which it may belong to what is stored. */
+export class ReadSample {
+  readonly #shape: RecordShape;
+  readonly #header: readonly string[];
+  readonly #rows: SampledRows['rows'][number][] = [];
+  readonly #ids = { user_id: new Set<string>(), order_id: new Set<string>() };
+
+  constructor(shape: RecordShape, header: readonly string[]) {
+    this.#shape = shape;
+    this.#header = header;
+  }
+
+  /** Takes the row that has just been read. */
+  take(cells: RowCells, line: number): void {
+    for (const { column, cell } of this.#shape.cells) {
+      if (column !== 'user_id' && column !== 'order_id') continue;
+      const ids = this.#ids[column];
+      if (ids.size < KEPT_IDS) ids.add(cell.shown());
+    }
+    if (this.#rows.length === SHOWN_ROWS) return;
+    const raw = Object.fromEntries(
+      this.#header.map((name, place) => [name, textAt(cells, place).slice(0, LONGEST_SHOWN).toWellFormed()]),
+    );
+    const read = Object.fromEntries(
+      this.#shape.cells.flatMap(({ column, cell }) => {
+        const shown = cell.shown();
+        return shown === '' ? [] : [[column, shown.slice(0, LONGEST_SHOWN).toWellFormed()]];
+      }),
+    );
+    this.#rows.push({ line, raw, read });
+  }
+
+  shown(): SampledRows {
+    const [userIds, orderIds] = [[...this.#ids.user_id], [...this.#ids.order_id]];
+    return { rows: this.#rows, userIds: userIds.filter(Boolean), orderIds: orderIds.filter(Boolean) };
+  }
+}

@@ -1,0 +1,290 @@
+import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
+import { MAX_KEPT_REJECTS } from '../reading-limits.ts';
+import type { BlockHead, ReadingFinding, ReadingOrder } from '../reading-messages.ts';
+import type { RejectCode } from '../rejects.ts';
+import { nativeBlock } from './block-columns.ts';
+import { NumberCell, TimeCell, type Cell } from './cells.ts';
+import type { FileContent } from './file-content.ts';
+import { ReadSample } from './read-sample.ts';
+import type { CellSource, RecordLayout, RowForm } from './record-layout.ts';
+import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
+import { recordShape, type RecordShape, type RecordTable, type Styles } from './record-tables.ts';
+import { isTotal } from './row-tests.ts';
+import { Located } from './row-cells.ts';
+import { WrittenNumber, PLAIN_BYTES } from './styles/number-style.ts';
+
+/** Takes what the reader hands on; returns when it has been taken. */
+export interface Handover {
+  progress(bytes: number): void;
+  /** Waits until so many bytes in all may be unpacked onto the disk. */
+  room(bytes: number): Promise<void>;
+  block(head: BlockHead, parts: readonly Uint8Array[]): void;
+}
+
+/** What is known of a file before its rows are taken. */
+export interface IntakePlan {
+  readonly layout: RecordLayout;
+  readonly styles: Styles;
+  /** Of amounts that name none; null where nothing says so. */
+  readonly currency: string | null;
+  /**
+   * The file has not been looked at as a whole: it is taken as plainly written, and the first cell that is not ends the
+   * reading.
+   */
+  readonly isGuess: boolean;
+}
+
+/** A file that was taken as plainly written is not: all of it must be looked at. */
+export class NotPlainError extends ReadingStoppedError {
+  override readonly name = 'NotPlainError';
+  readonly code: RejectCode | 'open_numbers';
+
+  constructor(code: RejectCode | 'open_numbers') {
+    super(`the file is not plainly written: ${code}`);
+    this.code = code;
+  }
+}
+
+/** Faults that another way of writing would explain. */
+const EXPLICABLE: ReadonlySet<RejectCode> = new Set([
+  'not_a_number',
+  'not_a_date',
+  'invalid_encoding',
+  'wrong_currency',
+] as const);
+/**
+ * Large enough that a block becomes one part of decent size, small enough that a few fit into memory on both sides: the
+ * engine takes up to twenty times of it while it stores names that are all unlike. At most one row is beyond it.
+ */
+const BLOCK_BYTES = 8 * 1024 * 1024;
+const DEFAULT_CURRENCY = 'USD';
+const QUOTED_CHARACTERS = 200;
+
+/** A form of rows, with the cells that it reads and where they stand. */
+interface ReadForm {
+  readonly form: RowForm;
+  readonly shape: RecordShape;
+  readonly cells: readonly { readonly source: CellSource; readonly cell: Cell }[];
+}
+
+/** Takes the rows of one file: checks them, counts them, and hands them on as blocks of their tables. */
+export class RecordIntake implements RowSink {
+  readonly #plan: IntakePlan;
+  readonly #content: FileContent;
+  readonly #handover: Handover;
+  readonly #order: ReadingOrder;
+  readonly #shape: RecordShape;
+  readonly #forms: readonly ReadForm[];
+  readonly #located = new Located();
+  readonly #rows = new Map<RecordTable, number>();
+  readonly #rejects: { line: number; column: string; code: string; value: string }[] = [];
+  readonly #sample: ReadSample | null;
+  readonly #rejectedRevenue: RejectedRevenue;
+  #accepted = 0;
+  #rejected = 0;
+  #skipped = 0;
+  #conversions = 0;
+  #earliestMs = Infinity;
+  #latestMs = -Infinity;
+
+  constructor(plan: IntakePlan, order: ReadingOrder, content: FileContent, handover: Handover) {
+    this.#plan = plan;
+    this.#content = content;
+    this.#handover = handover;
+    this.#order = order;
+    const currency = order.currency ?? plan.currency;
+    this.#shape = recordShape(plan.layout.kind, { bounds: order, currency, styles: plan.styles });
+    this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
+    this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
+    this.#rejectedRevenue = new RejectedRevenue(plan);
+  }
+
+  row(cells: RowCells, line: number): void {
+    const { layout } = this.#plan;
+    if (cells.hasExcess || hasMoreThan(cells, layout.header.length))
+      return this.#reject(line, '', 'too_many_columns', '');
+    if (layout.skip?.(cells) === true) {
+      this.#skipped += 1;
+      return undefined;
+    }
+    for (const form of this.#forms) if (form.form.when?.(cells) !== false) this.#readRow(form, cells, line);
+    return undefined;
+  }
+
+  unreadable(line: number, code: UnreadableCode): void {
+    this.#reject(line, '', code, '');
+  }
+
+  pause(): void {
+    this.#handover.progress(this.#content.bytes);
+  }
+
+  /** @throws NotPlainError when numbers can still be read in two ways */
+  handOnAll(): void {
+    this.#refuseOpenNumbers();
+    for (const table of this.#shape.tables) this.#handOn(table);
+  }
+
+  finding(): ReadingFinding {
+    const { layout } = this.#plan;
+    const isTimed = this.#latestMs >= this.#earliestMs;
+    return {
+      kind: layout.kind,
+      preset: layout.preset,
+      accepted: this.#accepted,
+      rejected: this.#rejected,
+      skipped: this.#skipped,
+      conversions: this.#conversions,
+      rejectedRevenue: this.#rejectedRevenue.sum,
+      earliestMs: isTimed ? this.#earliestMs : null,
+      latestMs: isTimed ? this.#latestMs : null,
+      currency: this.#shape.currency?.currency ?? this.#order.currency,
+      hasZoneless: this.#hasZoneless(),
+      rejects: this.#rejects,
+      bytes: this.#content.bytes,
+      digest: this.#content.digest(),
+      ...(this.#sample === null ? {} : { sample: this.#sample.shown() }),
+    };
+  }
+
+  #readForm(form: RowForm): ReadForm {
+    const shape = this.#shape;
+    const cells = shape.cells.flatMap(({ column, cell }) => {
+      const source = form.columns.get(column);
+      return source === undefined ? [] : [{ source, cell }];
+    });
+    return { form, shape, cells };
+  }
+
+  #readRow({ form, cells: read }: ReadForm, cells: RowCells, line: number): void {
+    for (let index = 0; index < read.length; index += 1) {
+      const { source, cell } = read[index]!;
+      const { data, start, end } = this.#located.at(source, cells);
+      const fault = end === NOT_TEXT ? 'not_text' : cell.read(data, start, end);
+      if (fault !== null) return this.#fault(fault, source, cell, cells, line);
+    }
+    const fault = this.#shape.fault();
+    if (fault !== null) {
+      // A column that the file does not have is not to blame: the row as a whole is.
+      const source = form.columns.get(fault.column);
+      if (source === undefined) return this.#reject(line, '', fault.code, '');
+      return this.#rejectCell(line, fault.code, cells, source);
+    }
+    this.#take(cells, line);
+    return undefined;
+  }
+
+  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): void {
+    if (cell instanceof TimeCell && (code === 'missing_value' || code === 'not_a_date') && isTotal(cells)) {
+      this.#skipped += 1;
+      return;
+    }
+    if (this.#plan.isGuess && EXPLICABLE.has(code)) throw new NotPlainError(code);
+    this.#rejectedRevenue.add(cells, this.#located);
+    this.#rejectCell(line, code, cells, source);
+  }
+
+  #take(cells: RowCells, line: number): void {
+    this.#sample?.take(cells, line);
+    const table = this.#shape.tableOf();
+    table.add(line);
+    this.#rows.set(table, (this.#rows.get(table) ?? 0) + 1);
+    this.#accepted += 1;
+    if (table.name === 'conversions') this.#conversions += 1;
+    if (bytesOf(table) >= BLOCK_BYTES) {
+      this.#refuseOpenNumbers();
+      this.#handOn(table);
+    }
+    const ms = this.#shape.timeMs();
+    if (ms < this.#earliestMs) this.#earliestMs = ms;
+    if (ms > this.#latestMs) this.#latestMs = ms;
+  }
+
+  /** Nothing is stored of which a whole column may mean something else. */
+  #refuseOpenNumbers(): void {
+    if (!this.#plan.isGuess) return;
+    for (const { cell } of this.#shape.cells)
+      if (cell instanceof NumberCell && cell.isOpen) throw new NotPlainError('open_numbers');
+  }
+
+  #handOn(table: RecordTable): void {
+    const rows = this.#rows.get(table) ?? 0;
+    if (rows === 0) return;
+    const { currency } = this.#shape;
+    currency?.settle(DEFAULT_CURRENCY);
+    if (!this.#order.isDryRun)
+      this.#handover.block(
+        { table: table.name, rows, currency: currency?.settled ?? DEFAULT_CURRENCY },
+        nativeBlock(table.columns, rows),
+      );
+    for (const column of table.columns) column.clear();
+    this.#rows.set(table, 0);
+  }
+
+  /** Unless somebody said which zone they are of. */
+  #hasZoneless(): boolean {
+    if (this.#order.timezone !== null || this.#plan.layout.timeZone !== null) return false;
+    return this.#shape.cells.some(({ cell }) => cell instanceof TimeCell && cell.hasZoneless);
+  }
+
+  #rejectCell(line: number, code: RejectCode, cells: RowCells, source: CellSource): void {
+    const { data, start, end } = this.#located.at(source, cells);
+    const value = this.#rejected < MAX_KEPT_REJECTS && end > start ? quoted(data, start, end) : '';
+    const column = 'place' in source ? (this.#plan.layout.header[source.place] ?? '') : '';
+    this.#reject(line, column, code, value);
+  }
+
+  #reject(line: number, column: string, code: RejectCode, value: string): void {
+    this.#rejected += 1;
+    if (this.#rejects.length < MAX_KEPT_REJECTS) this.#rejects.push({ line, column, code, value });
+  }
+}
+
+/** What rejected orders were worth, as far as their amounts can be read. */
+class RejectedRevenue {
+  sum = 0;
+  readonly #source: CellSource | undefined;
+  readonly #decimal: 'point' | 'comma';
+  readonly #number = new WrittenNumber();
+  readonly #plain = Buffer.alloc(PLAIN_BYTES);
+
+  constructor({ layout, styles }: IntakePlan) {
+    const column = 'revenue' satisfies CanonicalColumn;
+    this.#source = layout.forms.map(({ columns }) => columns.get(column)).find((source) => source !== undefined);
+    this.#decimal = styles.decimalOf(column) ?? 'point';
+  }
+
+  add(cells: RowCells, located: Located): void {
+    if (this.#source === undefined) return;
+    const { data, start, end } = located.at(this.#source, cells);
+    if (end <= start) return;
+    this.#number.take(data, start, end);
+    const other = this.#decimal === 'point' ? 'comma' : 'point';
+    for (const decimal of [this.#decimal, other] as const) {
+      const length = this.#number.writePlain(decimal, this.#plain);
+      const amount = length > 0 ? Number(this.#plain.toString('latin1', 0, length)) : Number.NaN;
+      if (!Number.isFinite(amount)) continue;
+      this.sum += amount;
+      return;
+    }
+  }
+}
+
+function bytesOf({ columns }: RecordTable): number {
+  let bytes = 0;
+  for (let index = 0; index < columns.length; index += 1) bytes += columns[index]!.bytes;
+  return bytes;
+}
+
+/** Empty cells behind the last column do no harm. */
+function hasMoreThan({ starts, ends, count }: RowCells, columns: number): boolean {
+  for (let cell = columns; cell < count; cell += 1) if (starts[cell] !== ends[cell]) return true;
+  return false;
+}
+
+function quoted(data: Uint8Array, start: number, end: number): string {
+  return Buffer.from(data.subarray(start, Math.min(end, start + 4 * QUOTED_CHARACTERS)))
+    .toString()
+    .slice(0, QUOTED_CHARACTERS)
+    .toWellFormed();
+}

@@ -1,0 +1,242 @@
+import { CANONICAL_COLUMNS, type CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
+import type { ProblemDetail } from '../../../../../schema/problems.ts';
+import { printable } from '../printable.ts';
+import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainName } from './column-names.ts';
+import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
+import { invalidFile } from './refused-file.ts';
+import type { RowTest } from './row-tests.ts';
+
+/** Where a value of a row is found: in a column, or the part of it before or behind a mark; or the same in all rows. */
+export type CellSource =
+  | { readonly place: number; readonly mark?: { readonly bytes: Uint8Array; readonly side: 'before' | 'behind' } }
+  | { readonly constant: Uint8Array };
+
+/** What a row of the file becomes, where `when` holds. */
+export interface RowForm {
+  readonly columns: ReadonlyMap<CanonicalColumn, CellSource>;
+  readonly when: RowTest | null;
+}
+
+/** What the rows of a file are, and where their values stand. */
+export interface RecordLayout {
+  readonly kind: RecordKind;
+  /** The file's own column names, in order. */
+  readonly header: readonly string[];
+  readonly forms: readonly RowForm[];
+  /** Rows that are no data. */
+  readonly skip: RowTest | null;
+  /** The export that it is; null where columns speak for themselves. */
+  readonly preset: string | null;
+  /** How sure all that is, from 0 to 1. */
+  readonly certainty: number;
+  /** Zone of times that say none, where the export has one. */
+  readonly timeZone: string | null;
+}
+
+/** Where the names fit several kinds, the one that explains most of them is proposed. */
+const AMONG_SEVERAL = 0.8;
+
+/** What was said of a file before it is read. */
+export interface LayoutWishes {
+  /** Canonical column → the file's own name. */
+  readonly mapping: Readonly<Record<string, string>>;
+  /** Canonical column → the value of all rows. */
+  readonly constants: Readonly<Record<string, string>>;
+}
+
+/** Columns that were found, and how sure each is. */
+export interface FoundColumns {
+  readonly sources: Map<CanonicalColumn, CellSource>;
+  readonly certainties: Map<CanonicalColumn, number>;
+}
+
+/**
+ * Tells from the names of the columns what the rows are: by own names and aliases, then by likely ones.
+ * @returns null where they fit no kind, or several
+ * @throws RefusedFileError `invalid_mapping`, `duplicate_columns`
+ */
+export function layoutByNames(names: readonly string[], wishes: LayoutWishes): RecordLayout | null {
+  const wanted = wishedColumns(names, wishes);
+  const header = new Header(names);
+  for (const withLikely of [false, true]) {
+    const found = columnsByName(header, wanted, withLikely);
+    const fitting = RECORD_SHAPES.filter((shape) => fits(shape, new Set(found.sources.keys())));
+    if (fitting.length === 1) return layoutOf(fitting[0]!, names, found);
+    if (fitting.length > 1) return null;
+  }
+  return layoutOfLikelyKind(header, wanted);
+}
+
+/** A likely name may stand for several columns: each kind is tried with those that it knows. */
+function layoutOfLikelyKind(header: Header, wanted: FoundColumns): RecordLayout | null {
+  const fitting = RECORD_SHAPES.flatMap((shape) => {
+    const found = columnsOfShape(header, wanted, shape);
+    return found !== null && fits(shape, new Set(found.sources.keys())) ? [{ shape, found }] : [];
+  }).toSorted((a, b) => b.found.sources.size - a.found.sources.size);
+  const [best, second] = fitting;
+  if (best === undefined) return null;
+  const layout = layoutOf(best.shape, header.names, best.found);
+  return second === undefined ? layout : { ...layout, certainty: AMONG_SEVERAL };
+}
+
+/** The columns that a kind of row would have by their names; null where others say that the file is of another kind. */
+export const likelyColumnsOf = (
+  names: readonly string[],
+  wishes: LayoutWishes,
+  shape: KindShape,
+): FoundColumns | null => columnsOfShape(new Header(names), wishedColumns(names, wishes), shape);
+
+/** @throws RefusedFileError `unrecognised_columns`: what was found, and what each kind would need */
+export function refuseColumns(header: readonly string[], wishes: LayoutWishes): never {
+  const found = columnsByName(new Header(header), wishedColumns(header, wishes), false).sources;
+  throw unrecognised(header, new Set(found.keys()));
+}
+
+/** A layout of one form: its kind's columns out of those that were found. */
+export function layoutOf(shape: KindShape, header: readonly string[], found: FoundColumns): RecordLayout {
+  const known = new Set<CanonicalColumn>([...shape.required, ...shape.optional]);
+  const columns = new Map([...found.sources].filter(([name]) => known.has(name)));
+  refuseRepeated(header, columns);
+  return {
+    kind: shape.kind,
+    header,
+    forms: [{ columns, when: null }],
+    skip: null,
+    preset: null,
+    certainty: Math.min(1, ...[...columns.keys()].map((name) => found.certainties.get(name) ?? 1)),
+    timeZone: null,
+  };
+}
+
+/** What mapping and constants say. @throws RefusedFileError `invalid_mapping`, with each fault at its place */
+export function wishedColumns(header: readonly string[], { mapping, constants }: LayoutWishes): FoundColumns {
+  const sources = new Map<CanonicalColumn, CellSource>();
+  const errors: ProblemDetail[] = [];
+  const names = header.map(plainName);
+  const check = (param: string, canonical: string): canonical is CanonicalColumn => {
+    if (Object.hasOwn(ALIASES, canonical)) return true;
+    const message = `"${canonical}" is not one of ${CANONICAL_COLUMNS.join(', ')}`;
+    errors.push({ param, code: 'unknown_column', message });
+    return false;
+  };
+  for (const [canonical, name] of Object.entries(mapping)) {
+    const param = `/mapping/${canonical}`;
+    const exact = header.indexOf(name);
+    const place = exact >= 0 ? exact : names.indexOf(plainName(name));
+    if (!check(param, canonical)) continue;
+    if (place < 0) errors.push({ param, code: 'unknown_column', message: `the file has no column "${name}"` });
+    else sources.set(canonical, { place });
+  }
+  for (const [canonical, value] of Object.entries(constants))
+    if (check(`/constants/${canonical}`, canonical)) sources.set(canonical, { constant: Buffer.from(value) });
+  if (errors.length > 0) {
+    const [first] = errors as [ProblemDetail];
+    const member = first.param!.split('/')[1]!;
+    throw invalidFile('invalid_mapping', `${member}: ${first.message}`, { param: first.param!, errors });
+  }
+  return { sources, certainties: new Map([...sources.keys()].map((name) => [name, 1])) };
+}
+
+function columnsByName(header: Header, wanted: FoundColumns, withLikely: boolean): FoundColumns {
+  const found = copyOf(wanted);
+  const taken = new Set<number>(placesOf(found));
+  for (const [canonical, known] of NAMES_OF)
+    take(found, canonical, header, header.first(known), NAME_CERTAINTY.own, taken);
+  if (withLikely) {
+    for (const [canonical] of NAMES_OF)
+      take(found, canonical, header, header.first(LIKELY_NAMES[canonical], taken), NAME_CERTAINTY.likely, taken);
+  }
+  return found;
+}
+
+/**
+ * As above, but only with columns that this kind of row has: `date` is the time of an order, and the day of spend.
+ * @returns null where another column says that the file is of another kind
+ */
+function columnsOfShape(header: Header, wanted: FoundColumns, shape: KindShape): FoundColumns | null {
+  const found = copyOf(wanted);
+  const taken = new Set<number>(placesOf(found));
+  const needed = [...shape.required, ...(shape.anyOf ?? []), ...shape.optional];
+  const ofKind = NAMES_OF.filter(([canonical]) => needed.includes(canonical));
+  for (const [canonical, known] of ofKind)
+    take(found, canonical, header, header.first(known, taken), NAME_CERTAINTY.own, taken);
+  for (const canonical of needed)
+    take(found, canonical, header, header.first(LIKELY_NAMES[canonical], taken), NAME_CERTAINTY.likely, taken);
+  const isOther = shape.excluded.some((canonical) => {
+    const known = [canonical, ...ALIASES[canonical], ...LIKELY_NAMES[canonical]];
+    return found.sources.has(canonical) || header.first(known, taken) >= 0;
+  });
+  return isOther ? null : found;
+}
+
+function take(
+  found: FoundColumns,
+  canonical: CanonicalColumn,
+  header: Header,
+  place: number,
+  certainty: number,
+  taken: Set<number>,
+): void {
+  if (place < 0 || found.sources.has(canonical)) return;
+  found.sources.set(canonical, { place });
+  found.certainties.set(canonical, certainty);
+  taken.add(place);
+  const { currency } = currencyInName(header.names[place]!);
+  const holdsMoney = canonical === 'spend' || canonical === 'revenue';
+  if (currency !== null && holdsMoney && !found.sources.has('currency'))
+    found.sources.set('currency', { constant: Buffer.from(currency) });
+}
+
+const copyOf = ({ sources, certainties }: FoundColumns): FoundColumns => ({
+  sources: new Map(sources),
+  certainties: new Map(certainties),
+});
+
+const placesOf = ({ sources }: FoundColumns): number[] =>
+  [...sources.values()].flatMap((source) => ('place' in source ? [source.place] : []));
+
+/** The names of a file's columns, to be found by any way of writing them. */
+class Header {
+  readonly names: readonly string[];
+  readonly #places = new Map<string, number[]>();
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+    for (const [place, name] of names.entries()) {
+      const plain = plainName(currencyInName(name).name);
+      const places = this.#places.get(plain);
+      if (places === undefined) this.#places.set(plain, [place]);
+      else places.push(place);
+    }
+  }
+
+  /** The first column that has one of these names; -1 for none. */
+  first(known: readonly string[], taken: ReadonlySet<number> = NONE_TAKEN): number {
+    for (const name of known) {
+      const place = this.#places.get(name)?.find((each) => !taken.has(each));
+      if (place !== undefined) return place;
+    }
+    return -1;
+  }
+}
+
+const NONE_TAKEN: ReadonlySet<number> = new Set();
+
+/**
+ * A column that is read must be there once: of two, nobody could tell which one counts. Repeated columns that nobody
+ * reads do no harm.
+ */
+export function refuseRepeated(header: readonly string[], read: ReadonlyMap<CanonicalColumn, CellSource>): void {
+  const names = header.map(plainName);
+  for (const source of read.values()) {
+    if (!('place' in source)) continue;
+    const places = names.flatMap((name, place) => (name === names[source.place] ? [place + 1] : []));
+    if (places.length < 2) continue;
+    const name = printable(header[source.place]!.replace(/^\uFEFF/, '').trim());
+    throw invalidFile(
+      'duplicate_columns',
+      `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or ` +
+        `remove all but one.`,
+    );
+  }
+}

@@ -1,0 +1,46 @@
+import type { CurrencySum } from './currency-sums.ts';
+import type { Question } from './questions.ts';
+import { invalidFile } from './refused-file.ts';
+
+/** @throws RefusedFileError with the code of the first question and all of them in `errors`, each with its answers */
+export function refuseQuestions(questions: readonly Question[]): void {
+  const [first] = questions;
+  if (first === undefined) return;
+  throw invalidFile(
+    first.code,
+    `${first.message} Nothing tells it in the file. Send it again with an answer` +
+      `${questions.length > 1 ? ` to each of ${questions.length} questions` : ''}, such as ` +
+      `answers={"${first.id}":"${first.options[0]?.value ?? ''}"}.`,
+    {
+      param: `/answers/${pointerPart(first.id)}`,
+      errors: questions.map(({ id, code, message, options }) => ({
+        param: `/answers/${pointerPart(id)}`,
+        code,
+        message: `${message} Answer with ${options.map(({ value, label }) => `"${value}" (${label})`).join(' or ')}.`,
+      })),
+    },
+  );
+}
+
+/** RFC 6901 §3. */
+const pointerPart = (text: string): string => text.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/**
+ * A source has one currency: rows in another would be missing from every figure.
+ * @param own that of the source, null while it has none
+ * @throws RefusedFileError `mixed_currencies`: what is concerned, by currency
+ */
+export function refuseCurrencies(sums: readonly CurrencySum[], own: string | null): void {
+  const others = sums.filter(({ currency }) => currency !== (own ?? sums[0]?.currency));
+  if (others.length === 0) return;
+  const listed = others
+    .slice(0, 5)
+    .map(({ currency, rows, amount }) => `${currency} ${amount.toFixed(2)} in ${rows} ${rows === 1 ? 'row' : 'rows'}`)
+    .join(', ');
+  throw invalidFile(
+    'mixed_currencies',
+    `The file has amounts in other currencies than ${own ?? sums[0]!.currency}: ${listed}. A source has one currency. ` +
+      `Send the rates of exchange first (a file with date, currency and rate), or the rows of each currency to a ` +
+      `source of their own.`,
+  );
+}

@@ -1,0 +1,46 @@
+import type { RowCells } from './record-reader.ts';
+
+/** Whether a row is of a sort, told by what stands in one of its columns. */
+export type RowTest = (cells: RowCells) => boolean;
+
+const LONGEST_COMPARED = 256;
+
+export function textAt(cells: RowCells, place: number): string {
+  if (place >= cells.count || cells.ends[place]! <= cells.starts[place]!) return '';
+  const start = cells.starts[place]!;
+  return Buffer.from(cells.data.subarray(start, Math.min(cells.ends[place]!, start + LONGEST_COMPARED)))
+    .toString()
+    .trim();
+}
+
+export const isEmptyAt =
+  (places: readonly number[]): RowTest =>
+  (cells) =>
+    places.every((place) => place >= cells.count || cells.ends[place]! <= cells.starts[place]!);
+
+export function isOneOf(place: number, values: readonly string[]): RowTest {
+  const known = new Set(values.map((value) => value.toLowerCase()));
+  return (cells) => known.has(textAt(cells, place).toLowerCase());
+}
+
+export const not =
+  (test: RowTest): RowTest =>
+  (cells) =>
+    !test(cells);
+
+/** What the row of sums below (or above) the rows is called. */
+const TOTALS =
+  /^(?:(?:grand |sub)?totals?|gesamt(?:summe|ergebnis)?|summe|insgesamt|total (?:général|general|geral|generale)|totale|totaal|suma|somme|sum|overall)\b/iu;
+const CELLS_LOOKED_AT = 4;
+
+/** A row of sums, by its first filled cells. */
+export function isTotal(cells: RowCells): boolean {
+  let seen = 0;
+  for (let place = 0; place < cells.count && seen < CELLS_LOOKED_AT; place += 1) {
+    const text = textAt(cells, place);
+    if (text === '') continue;
+    seen += 1;
+    if (TOTALS.test(text)) return true;
+  }
+  return false;
+}
