@@ -13,7 +13,7 @@ import { MetricsDoor, METRICS_PATH } from '../platform/telemetry/metrics-door.ts
 import { RequestMetrics } from '../platform/telemetry/request-metrics.ts';
 import type { PublicKeyStore } from '../services/trust/signing-key-store.ts';
 import { keySetOf } from '../services/trust/signing-key.ts';
-import type { DoorConfig, ExportAttribution, IngestRecords } from '../rest-adapter/call.ts';
+import type { DoorConfig, ExportAttribution, IngestRecords, InspectRecords } from '../rest-adapter/call.ts';
 import { mayOpenSocket } from '../rest-adapter/browser-rules.ts';
 import { originOf } from '../rest-adapter/client-address.ts';
 import { parserProblem, problemMessage } from '../rest-adapter/edge.ts';
@@ -55,6 +55,7 @@ export interface PublicServerOptions {
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
+  readonly inspectRecords: InspectRecords;
   readonly exportAttribution: ExportAttribution;
   /** Makes the check of everything that requests need. */
   readonly health: (pingSubgraphs: () => Promise<void>) => () => Promise<HealthReport>;
@@ -112,6 +113,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     firstAccount: options.firstAccount ?? null,
     oauth: options.oauth,
     ingestRecords: options.ingestRecords,
+    inspectRecords: options.inspectRecords,
     exportAttribution: options.exportAttribution,
     health,
     keySet: async () => keySetOf(await options.keys.published()),

@@ -6,13 +6,20 @@ import { exactlyOnce } from '../services/idempotency/exactly-once.ts';
 import { idempotencyConflict } from '../services/idempotency/idempotency-key.ts';
 import { requireUuid } from '../platform/identifiers.ts';
 import type { Database } from '../platform/postgres/database.ts';
-import { contentKind, type IngestOutcome, type IngestRecords, type RecordUpload } from '../rest-adapter/call.ts';
+import {
+  contentKind,
+  type IngestOutcome,
+  type IngestRecords,
+  type RecordsDoor,
+  type RecordUpload,
+} from '../rest-adapter/call.ts';
 import {
   recordsReport,
   type ReceiveRecords,
   failureOf,
   type RecordsReport,
 } from '../subgraphs/attribution/intake/data-sources/records.ts';
+import type { RecordsPort } from './subgraph-set.ts';
 
 const uploadEffect = z.object({ report: recordsReport, contentDigest: z.string().nullable() });
 
@@ -20,7 +27,19 @@ const uploadEffect = z.object({ report: recordsReport, contentDigest: z.string()
  * Lets the REST door stream uploads into the attribution subgraph of the same process. The body of an upload is part of
  * what its idempotency key stands for, and is known only when it has passed: its digest is recorded with the effect.
  */
-export function localRecords(database: Database, receiveRecords: ReceiveRecords): IngestRecords {
+export function localRecords(database: Database, { receiveRecords, inspectRecords }: RecordsPort): RecordsDoor {
+  return {
+    ingestRecords: storing(database, receiveRecords),
+    inspectRecords: (context, dataSourceId, upload) =>
+      inspectRecords(
+        assertAction(context.principal, 'dataSource:write'),
+        requireUuid('ds', dataSourceId, 'data source'),
+        upload,
+      ),
+  };
+}
+
+function storing(database: Database, receiveRecords: ReceiveRecords): IngestRecords {
   return async (context, dataSourceId, upload) => {
     const principal = assertAction(context.principal, 'dataSource:write');
     const id = requireUuid('ds', dataSourceId, 'data source');

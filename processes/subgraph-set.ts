@@ -16,9 +16,10 @@ import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import { regexCheck } from '../subgraphs/attribution/intake/channel-rules/set-channel-rules.ts';
 import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/registry.ts';
 import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
-import type { ReceiveRecords } from '../subgraphs/attribution/intake/data-sources/records.ts';
+import type { InspectRecords, ReceiveRecords } from '../subgraphs/attribution/intake/data-sources/records.ts';
 import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
+import { inspectRecords } from '../subgraphs/attribution/intake/files/inspect-records.ts';
 import { receiveRecords } from '../subgraphs/attribution/intake/files/receive-records.ts';
 import { listRejects, rejectsBefore } from '../subgraphs/attribution/intake/files/rejects.ts';
 import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-rows.ts';
@@ -32,6 +33,7 @@ export type SubgraphName = 'attribution' | 'agents' | 'billing';
 /** Ports of the attribution subgraph that no GraphQL operation can carry. */
 export interface RecordsPort {
   readonly receiveRecords: ReceiveRecords;
+  readonly inspectRecords: InspectRecords;
 }
 
 export interface SubgraphOptions {
@@ -50,7 +52,7 @@ export interface SubgraphOptions {
   >;
 }
 
-/** The verb behind uploads, with its services filled in. */
+/** The verbs behind uploads, with their services filled in. */
 export function recordsPort({ backing, clock }: Pick<SubgraphOptions, 'backing' | 'clock'>): RecordsPort {
   const services = {
     database: backing.database,
@@ -63,6 +65,7 @@ export function recordsPort({ backing, clock }: Pick<SubgraphOptions, 'backing' 
   return {
     receiveRecords: (principal, dataSourceId, records, onStored) =>
       receiveRecords(services, principal, dataSourceId, records, onStored),
+    inspectRecords: (principal, dataSourceId, records) => inspectRecords(services, principal, dataSourceId, records),
   };
 }
 

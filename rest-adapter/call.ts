@@ -4,6 +4,8 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { uploadReport } from '../schema/contract/ingest.ts';
+import type { Inspection } from '../schema/contract/inspection.ts';
+import type { UploadOptions } from '../schema/contract/upload-options.ts';
 import type { ProblemType } from '../schema/problems.ts';
 import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission, Admitted } from '../services/identity/admission/admission.ts';
@@ -26,9 +28,16 @@ import type { VersionChange } from './versions/version-change.ts';
 
 /** A file, or rows, on their way in. The body is a stream and is read once. */
 export interface RecordUpload {
-  readonly mediaType: 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet' | 'application/json';
+  readonly mediaType:
+    | 'text/csv'
+    | 'application/x-ndjson'
+    | 'application/vnd.apache.parquet'
+    | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+    | 'application/json';
   readonly contentEncoding: 'identity' | 'gzip';
   readonly fileName?: string;
+  /** What the sender says of the rows. */
+  readonly options: UploadOptions;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -47,6 +56,22 @@ export type IngestRecords = (
   dataSourceId: string,
   upload: RecordUpload,
 ) => Promise<IngestOutcome>;
+
+/**
+ * Says how the rows of an upload would be read; nothing is stored.
+ * @throws ProblemError `resource_not_found`, `validation_error` where nothing can be made of them.
+ */
+export type InspectRecords = (
+  context: RequestContext,
+  dataSourceId: string,
+  upload: RecordUpload,
+) => Promise<Inspection>;
+
+/** The ways of rows into the attribution subgraph. */
+export interface RecordsDoor {
+  readonly ingestRecords: IngestRecords;
+  readonly inspectRecords: InspectRecords;
+}
 
 /** What makes the bytes of an upload what they are. */
 export function contentKind({
@@ -97,12 +122,11 @@ export interface DoorConfig {
 }
 
 /** All that the steps may reach. */
-export interface Door {
+export interface Door extends RecordsDoor {
   readonly client: GraphClient;
   readonly admission: Admission;
   readonly oauth: Oauth;
   readonly claims: Claims;
-  readonly ingestRecords: IngestRecords;
   readonly exportAttribution: ExportAttribution;
   readonly health: () => Promise<HealthReport>;
   /** Makes the first account; null where the installation has no token for it. */

@@ -5,6 +5,8 @@ import { ProblemError } from '../schema/problems.ts';
 
 /** A file part on its way in. */
 export interface FilePart {
+  /** What a part `options` ahead of the file says, as text. */
+  readonly options?: string;
   readonly fileName: string;
   /** Lower case, as the client named it. */
   readonly mediaType: string;
@@ -14,6 +16,9 @@ export interface FilePart {
 
 /** Delimiters in a row cost the parser up to a second of the main thread per megabyte. */
 const MOST_PARTS = 128;
+/** The part that says of the file what it does not tell itself, as JSON. */
+const OPTIONS = 'options';
+const MOST_OPTION_BYTES = 12 * 1024;
 /** Its media type and, quoted or not, its boundary: 70 characters at most (RFC 2046 §5.1.1). */
 const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
 
@@ -21,7 +26,8 @@ const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,70})"|(
  * Hands the one file of a `multipart/form-data` body (RFC 7578) to `use` as a stream, which ends with the form: what
  * comes behind the file may refuse it. Resolves when both the body and `use` are done.
  * @throws ProblemError `invalid_request` for a body without a file or one that is no multipart; `validation_error` for
- *   a second file (`one_file`) and for any other part (`unknown_member`), which would be left out in silence;
+ *   a second file (`one_file`), for `options` behind the file (`options_first`), and for any other part
+ *   (`unknown_member`), which would be left out in silence;
  *   what `use` throws.
  */
 export async function onlyFile<T>(
@@ -33,6 +39,7 @@ export async function onlyFile<T>(
   const parser = createParser(boundary);
   let used: Promise<T> | undefined;
   let part: BusboyFileStream | undefined;
+  let options: string | undefined;
   const parsed = new Promise<never>((_resolve, reject) => {
     parser.on(
       'file',
@@ -52,6 +59,7 @@ export async function onlyFile<T>(
         }
         part = stream;
         used = use({
+          ...(options === undefined ? {} : { options }),
           fileName,
           mediaType: mediaType.toLowerCase(),
           contentEncoding: isGzip(fileName, mediaType) ? 'gzip' : 'identity',
@@ -61,9 +69,14 @@ export async function onlyFile<T>(
         used.then(() => stream.resume(), reject);
       },
     );
-    parser.on('field', (field: string | undefined) =>
-      refuse(notTheFile(field, 'unknown_member', 'is not known here: the form has one part, the file')),
-    );
+    parser.on('field', (field: string | undefined, value: string) => {
+      if (field !== OPTIONS)
+        refuse(
+          notTheFile(field, 'unknown_member', `is not known here: the form has the file, and ${OPTIONS} ahead of it`),
+        );
+      else if (used !== undefined) refuse(notTheFile(field, 'options_first', 'must stand ahead of the file'));
+      else options = value;
+    });
   });
   // Whatever the parser is at: it tells the pipeline.
   const refuse = (problem: ProblemError): void => void parser.destroy(problem);
@@ -129,7 +142,7 @@ function createParser(boundary: string): BusboyInstance {
   const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
   return new Busboy({
     headers,
-    limits: { fieldSize: 64 * 1024, fields: 100, files: 16, parts: MOST_PARTS, headerPairs: 32 },
+    limits: { fieldSize: MOST_OPTION_BYTES, fields: 100, files: 16, parts: MOST_PARTS, headerPairs: 32 },
   });
 }
 

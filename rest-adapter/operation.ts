@@ -58,9 +58,14 @@ export interface LesserSuccess {
   applies(data: Json): boolean;
 }
 
-/** A body for those who send `Prefer: return=representation` (RFC 7240 §4.2), where the usual answer has none. */
+/**
+ * A body of its own for those who ask for it: by `Prefer: return=representation` (RFC 7240 §4.2) where the usual answer
+ * has none, or by a parameter.
+ */
 export interface Representation {
   readonly description: string;
+  /** The parameter that asks for it, where no `Prefer` does. */
+  readonly askedBy?: string;
   readonly schema: z.ZodObject;
   present(data: Json): Json;
   readonly example: Json;

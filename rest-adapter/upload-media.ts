@@ -1,6 +1,8 @@
 import { ProblemError } from '../schema/problems.ts';
 import type { RecordUpload } from './call.ts';
 
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
 const MEDIA_TYPES: Readonly<Record<string, RecordUpload['mediaType']>> = {
   'text/csv': 'text/csv',
   'text/tab-separated-values': 'text/csv',
@@ -8,6 +10,7 @@ const MEDIA_TYPES: Readonly<Record<string, RecordUpload['mediaType']>> = {
   'application/ndjson': 'application/x-ndjson',
   'application/jsonl': 'application/x-ndjson',
   'application/vnd.apache.parquet': 'application/vnd.apache.parquet',
+  [XLSX]: XLSX,
 };
 
 const EXTENSIONS: Readonly<Record<string, RecordUpload['mediaType']>> = {
@@ -17,6 +20,7 @@ const EXTENSIONS: Readonly<Record<string, RecordUpload['mediaType']>> = {
   ndjson: 'application/x-ndjson',
   jsonl: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
+  xlsx: XLSX,
 };
 
 /** What a file is, by its media type or else by its name: browsers send whatever the system makes of an extension. */
@@ -26,7 +30,8 @@ export function uploadMediaType(essence: string, fileName: string): RecordUpload
   if (known === undefined) {
     throw new ProblemError(
       'unsupported_media_type',
-      'Send text/csv, application/x-ndjson, application/vnd.apache.parquet, application/json or multipart/form-data.',
+      'Send text/csv, application/x-ndjson, application/vnd.apache.parquet, a workbook (.xlsx), application/json or ' +
+        'multipart/form-data.',
       { param: 'header:Content-Type' },
     );
   }

@@ -180,7 +180,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     ...connectors,
     clock,
   });
-  const records = recordsPort({ backing, clock }).receiveRecords;
+  const records = recordsPort({ backing, clock });
   const worker =
     options.withWorker === false
       ? null
@@ -253,10 +253,9 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
-    ingestRecords:
-      layout === 'one process'
-        ? localRecords(backing.database, records)
-        : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    ...(layout === 'one process'
+      ? localRecords(backing.database, records)
+      : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens)),
     exportAttribution:
       layout === 'one process'
         ? exportsOf(backing)

@@ -80,7 +80,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       ...admissionServices({ backing, config, keyPepper, keyEncryptionKey, logger }),
       config,
       subgraphs,
-      ingestRecords: localRecords(backing.database, recordsPort({ backing, clock }).receiveRecords),
+      ...localRecords(backing.database, recordsPort({ backing, clock })),
       exportAttribution: localExports(backing),
       health: (pingSubgraphs) =>
         healthOf({

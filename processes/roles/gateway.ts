@@ -27,7 +27,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     config,
     subgraphs: remoteSubgraphs(config.subgraphUrls),
     internalSecret: config.internalSecret!,
-    ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
+    ...forwardRecords(config.subgraphUrls.attribution!, tokens),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),
     health: (pingSubgraphs) => healthOf({ pingSubgraphs, backing, pool: null, uptimeSeconds: () => process.uptime() }),
     registry: backing.registry,

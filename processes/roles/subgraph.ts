@@ -38,7 +38,7 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const streams =
     name === 'attribution'
       ? {
-          ...serveRecords(localRecords(backing.database, recordsPort({ backing, clock }).receiveRecords)),
+          ...serveRecords(localRecords(backing.database, recordsPort({ backing, clock }))),
           ...serveExports(localExports(backing)),
         }
       : undefined;

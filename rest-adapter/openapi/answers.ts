@@ -88,7 +88,9 @@ export function answersOf(operation: Operation, components: Components): Json {
             description: representation.description,
             headers: {
               ...headers,
-              'Preference-Applied': { description: 'return=representation', schema: { type: 'string' } },
+              ...(representation.askedBy === undefined && {
+                'Preference-Applied': { description: 'return=representation', schema: { type: 'string' } },
+              }),
             },
             content: {
               'application/json': {

@@ -75,7 +75,7 @@ export function parametersOf(operation: Operation, components: Components): Json
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
     });
   }
-  if (operation.representation !== undefined)
+  if (operation.representation !== undefined && operation.representation.askedBy === undefined)
     parameters.push({
       name: 'Prefer',
       in: 'header',

@@ -4,6 +4,8 @@ import { rejects } from '../../schema/contract/rejects.ts';
 import { restForm } from '../../schema/contract/rest-form.ts';
 import { csvCredentials, newSource } from '../../schema/contract/source-requests.ts';
 import { EXAMPLE_SOURCE, namedSource, sources } from '../../schema/contract/data-sources.ts';
+import { EXAMPLE_INSPECTION, inspection } from '../../schema/contract/inspection.ts';
+import { uploadOptions } from '../../schema/contract/upload-options.ts';
 import { SOURCE_TYPES } from '../../schema/value-lists.ts';
 import { MEBIBYTE } from '../body-stream.ts';
 import { operationsOf } from '../contract-operations.ts';
@@ -20,6 +22,43 @@ const csvConnection = restForm(newSource).extend({
 /** Which of the other types are served, and what their credentials are, the graph knows. */
 const otherConnection = restForm(newSource).extend({ type: z.enum(SOURCE_TYPES).exclude(['csv_upload']) });
 
+/** A parameter whose value is JSON, as text. */
+function jsonParameter(schema: z.ZodType) {
+  const text = z
+    .string()
+    .max(LONGEST_JSON)
+    .transform((value, context) => {
+      try {
+        return JSON.parse(value) as unknown;
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        context.addIssue({ code: 'custom', message: 'must be JSON', params: { code: 'invalid_json' } });
+        return z.NEVER;
+      }
+    });
+  return text
+    .pipe(schema)
+    .meta({ description: `${schema.meta()?.description ?? ''}; JSON`, openapi: { type: 'string' } });
+}
+
+const LONGEST_JSON = 12 * 1024;
+const { mapping, constants, answers, ...plainOptions } = uploadOptions.shape;
+const uploadQuery = z.object({
+  dry_run: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({
+      description: '`true` says how the rows would be read, and stores nothing',
+      openapi: { type: 'string', enum: ['true', 'false'] },
+    }),
+  ...plainOptions,
+  mapping: jsonParameter(mapping).optional(),
+  constants: jsonParameter(constants).optional(),
+  answers: jsonParameter(answers).optional(),
+});
+const shownInspection = restForm(inspection).extend({ trust: trustEnvelope });
+
 const uploadRecords = operation({
   id: 'uploadRecords',
   tag: sources.tag,
@@ -30,12 +69,14 @@ const uploadRecords = operation({
   document: null,
   summary: 'Send rows to a data source',
   description:
-    'A file of any size as text/csv, application/x-ndjson or application/vnd.apache.parquet, plain or gzip, or as ' +
-    'the first file of multipart/form-data; or up to 1000 rows as JSON. Rows are upserted by their natural key, so ' +
+    'A file of any size as text/csv, application/x-ndjson, application/vnd.apache.parquet or a workbook (.xlsx), ' +
+    'plain or gzip, or as the file of multipart/form-data, with a part `options` ahead of it that holds what the ' +
+    'parameters say, as JSON; or up to 1000 rows as JSON. Rows are upserted by their natural key, so ' +
     'sending a file again changes nothing. An order is known by its order_id; a conversion of an event table ' +
     'without one by user, time, channel, campaign, event and revenue, so that two purchases of one instant both ' +
     'count: give orders an id if their revenue may be corrected later.',
   pathSchema: restForm(namedSource),
+  querySchema: uploadQuery,
   bodySchema: z.union([sentRows, sentRecords], {
     error: `send an array of at most ${MOST_JSON_ROWS} rows, or {"records": […]}; every row is an object`,
   }),
@@ -44,6 +85,13 @@ const uploadRecords = operation({
     description: 'What was stored and what was not',
     schema: restForm(uploadReport).extend({ trust: trustEnvelope }),
     headers: { Location: 'Where the rejected rows are' },
+  },
+  representation: {
+    askedBy: 'dry_run',
+    description: 'With `dry_run=true`: how the rows would be read; nothing was stored',
+    schema: shownInspection,
+    present: (data) => data,
+    example: { ...EXAMPLE_INSPECTION, trust: exampleTrust(1) },
   },
   problems: ['resource_not_found', 'conflict'],
   variables: () => ({}),

@@ -11,7 +11,8 @@ import { onlyFile } from '../multipart.ts';
 import type { Json } from '../operation.ts';
 import { parseJson } from '../parse-json.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
-import { faultsIn, jsonPointer, requestProblem } from '../../schema/request-faults.ts';
+import { uploadOptions, type UploadOptions } from '../../schema/contract/upload-options.ts';
+import { faultsIn, jsonPointer, requestProblem, type NamePath } from '../../schema/request-faults.ts';
 import { unknownMembers } from '../../schema/unknown-members.ts';
 import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
 import { CURRENT_VERSION } from '../versions.ts';
@@ -19,6 +20,7 @@ import { whileAdmitted } from '../while-admitted.ts';
 
 /** Of a thousand rows. */
 const MAX_ROW_VALUES = 100_000;
+const MAX_OPTION_VALUES = 1_000;
 
 /** Reads rows that are sent as JSON; files stay in the request as streams. */
 export const readRows: Step = {
@@ -57,6 +59,7 @@ export const ingestUpload: Step = {
   async run(call) {
     const { operation, request, door } = call;
     const { id } = request.path as { readonly id: string };
+    if (request.query['dry_run'] === true) return inspect(call, id);
     const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload)).catch(
       (error: unknown) => {
         throw blamingBody(call, error);
@@ -80,6 +83,25 @@ export const ingestUpload: Step = {
   },
 };
 
+/** How the rows would be read; nothing happens, so that there is nothing to keep under an idempotency key either. */
+async function inspect(call: Call, id: string): Promise<void> {
+  const { door } = call;
+  const found = await openUpload(call, (upload) => door.inspectRecords(call.context, id, upload)).catch(
+    (error: unknown) => {
+      throw blamingBody(call, error);
+    },
+  );
+  call.answer = {
+    status: 200,
+    body: {
+      ...found,
+      errors: found.errors.map(({ line, column, code, message }) => ({ line, column, code, message })),
+      trust: presentTrust(recordEnvelope(found.accepted, door.clock(), CURRENT_VERSION)),
+    },
+    headers: {},
+  };
+}
+
 /**
  * Where a connection has members for a file and its mapping, an upload is the file: an error about them is about the
  * body, or about the member of it that has the rows.
@@ -94,9 +116,10 @@ function blamingBody(call: Call, error: unknown): unknown {
 /** Finds the rows in the request, whichever way they were sent, and hands them on. */
 async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promise<T>): Promise<T> {
   const { http } = call;
+  const options = optionsIn(call.request.query);
   if (call.bodyBytes !== undefined) {
     const body = bytesOf(jsonRows(call, call.bodyBytes));
-    return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body });
+    return ingest({ mediaType: 'application/json', contentEncoding: 'identity', options, body });
   }
   const limits = limitsOf(call);
   const sent = parseMediaType(http.get('Content-Type'));
@@ -112,6 +135,7 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
         mediaType: uploadMediaType(file.mediaType, file.fileName),
         contentEncoding: file.contentEncoding,
         fileName: file.fileName,
+        options: { ...options, ...sentOptions(file.options) },
         body: file.body,
       }),
     );
@@ -125,10 +149,29 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
   // A port may wrap what it caught from the stream; the limit that was hit is what the client must hear.
   const guarded = remembering(whileAdmitted(call, bodyStream(http.req, limits)));
   try {
-    return await ingest({ mediaType, contentEncoding, body: guarded.body });
+    return await ingest({ mediaType, contentEncoding, options, body: guarded.body });
   } catch (error) {
     throw guarded.failure() ?? error;
   }
+}
+
+/** What the parameters of the request say of the rows. */
+function optionsIn(query: Json): UploadOptions {
+  return Object.fromEntries(
+    Object.keys(uploadOptions.shape).flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
+  );
+}
+
+/** What a part of the form says of the rows. @throws ProblemError `validation_error`, places below `/options` */
+function sentOptions(text: string | undefined): UploadOptions {
+  if (text === undefined) return {};
+  const value = parseJson(Buffer.from(text), MAX_OPTION_VALUES);
+  const place: NamePath = (path) => `/options${jsonPointer(path)}`;
+  const strangers = unknownMembers(uploadOptions, value, 'unknown_member', place);
+  const parsed = faultsIn(uploadOptions, value, place);
+  if (strangers.length > 0 || parsed.faults !== null)
+    throw requestProblem('validation_error', [...strangers, ...(parsed.faults ?? [])]);
+  return parsed.value;
 }
 
 function limitsOf({ door }: Call): BodyLimits {

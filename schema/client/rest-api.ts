@@ -241,7 +241,7 @@ export interface paths {
         put?: never;
         /**
          * Send rows to a data source
-         * @description A file of any size as text/csv, application/x-ndjson or application/vnd.apache.parquet, plain or gzip, or as the first file of multipart/form-data; or up to 1000 rows as JSON. Rows are upserted by their natural key, so sending a file again changes nothing. An order is known by its order_id; a conversion of an event table without one by user, time, channel, campaign, event and revenue, so that two purchases of one instant both count: give orders an id if their revenue may be corrected later.
+         * @description A file of any size as text/csv, application/x-ndjson, application/vnd.apache.parquet or a workbook (.xlsx), plain or gzip, or as the file of multipart/form-data, with a part `options` ahead of it that holds what the parameters say, as JSON; or up to 1000 rows as JSON. Rows are upserted by their natural key, so sending a file again changes nothing. An order is known by its order_id; a conversion of an event table without one by user, time, channel, campaign, event and revenue, so that two purchases of one instant both count: give orders an id if their revenue may be corrected later.
          *
          *     Needs the scope `attribution:write`.
          */
@@ -6174,7 +6174,24 @@ export interface operations {
     };
     uploadRecords: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` says how the rows would be read, and stores nothing */
+                dry_run?: "true" | "false";
+                /** @description Which export of which vendor it is, such as shopify_orders; told from the header when absent */
+                preset?: string;
+                /** @description How numbers and dates are written, such as de-DE, where the file can be read in two ways */
+                locale?: string;
+                /** @description IANA time zone of times that say none; UTC when absent */
+                timezone?: string;
+                /** @description Currency of amounts that name none, ISO 4217 */
+                currency?: string;
+                /** @description Canonical column to the column of the file, such as {"order_id":"Bestellnummer"}; JSON */
+                mapping?: string;
+                /** @description Canonical column to the value of all rows, such as {"channel":"meta_ads"}; JSON */
+                constants?: string;
+                /** @description Answers to the questions of a dry run, by the id of the question; JSON */
+                answers?: string;
+            };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
                 "SVC-Workspace"?: string;
@@ -6222,6 +6239,208 @@ export interface operations {
             };
         };
         responses: {
+            /** @description With `dry_run=true`: how the rows would be read; nothing was stored */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description Where the rejected rows are */
+                    Location?: string;
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "conversions",
+                     *       "preset": null,
+                     *       "certainty": 0.95,
+                     *       "mapping": {
+                     *         "order_id": "Bestellnummer",
+                     *         "user_id": "Kunde",
+                     *         "timestamp": "Datum",
+                     *         "revenue": "Umsatz"
+                     *       },
+                     *       "constants": {},
+                     *       "readings": [
+                     *         {
+                     *           "column": "Umsatz",
+                     *           "reading": "comma"
+                     *         },
+                     *         {
+                     *           "column": "Datum",
+                     *           "reading": "day_first"
+                     *         }
+                     *       ],
+                     *       "currencies": [],
+                     *       "questions": [],
+                     *       "sample": [
+                     *         {
+                     *           "line": 2,
+                     *           "raw": {
+                     *             "Bestellnummer": "A-1",
+                     *             "Kunde": "k7",
+                     *             "Datum": "13.04.2026 10:30",
+                     *             "Umsatz": "1.258,00"
+                     *           },
+                     *           "read": {
+                     *             "order_id": "A-1",
+                     *             "user_id": "k7",
+                     *             "timestamp": "2026-04-13T10:30:00.000Z",
+                     *             "revenue": "1258"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "accepted": 1,
+                     *       "rejected": 0,
+                     *       "skipped": 0,
+                     *       "errors": [],
+                     *       "warnings": [
+                     *         "Times that say no zone were taken as UTC. If they are local times, send the file again with their timezone."
+                     *       ],
+                     *       "join": {
+                     *         "orders": 1,
+                     *         "users": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description What the rows are: touchpoints, conversions, spend, … */
+                        kind: string;
+                        /** @description The export that it is; null where columns speak for themselves */
+                        preset: string | null;
+                        /** @description How sure that is, from 0 to 1; below 0.9 it is asked */
+                        certainty: number;
+                        /** @description Canonical column to the column of the file */
+                        mapping: {
+                            [key: string]: string;
+                        };
+                        /** @description Canonical column to the value of all rows */
+                        constants: {
+                            [key: string]: string;
+                        };
+                        /** @description How numbers and dates are read */
+                        readings: {
+                            column: string;
+                            /**
+                             * @description Which sign stands before decimals, or which part of a date comes first
+                             * @enum {string}
+                             */
+                            reading: "point" | "comma" | "day_first" | "month_first";
+                        }[];
+                        /** @description What the rows are worth by the currency that they name */
+                        currencies: {
+                            currency: string;
+                            rows: number;
+                            amount: number;
+                        }[];
+                        /** @description What must be answered before the rows are taken */
+                        questions: {
+                            id: string;
+                            column: string;
+                            /** @enum {string} */
+                            code: "ambiguous_decimals" | "ambiguous_dates" | "uncertain_mapping";
+                            message: string;
+                            options: {
+                                value: string;
+                                label: string;
+                            }[];
+                        }[];
+                        /** @description The first rows that would be taken */
+                        sample: {
+                            line: number;
+                            raw: {
+                                [key: string]: string;
+                            };
+                            read: {
+                                [key: string]: string;
+                            };
+                        }[];
+                        /** @description Rows that would be stored */
+                        accepted: number;
+                        /** @description Rows that would not */
+                        rejected: number;
+                        /** @description Rows that are no data, such as sums */
+                        skipped: number;
+                        /** @description The first hundred rows that would be rejected */
+                        errors: components["schemas"]["RejectedRow"][];
+                        /** @description What else the sender should know */
+                        warnings: string[];
+                        /** @description How the rows would fit to what is stored */
+                        join: {
+                            /** @description Share of the orders of the file whose user has stored touches; null where it has none */
+                            orders: number | null;
+                            /** @description Share of the users of the file that are known from stored orders or touches; null without users */
+                            users: number | null;
+                        };
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
             /** @description What was stored and what was not */
             202: {
                 headers: {

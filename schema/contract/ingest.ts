@@ -1,26 +1,17 @@
 import { z } from 'zod';
+import { inspection } from './inspection.ts';
+import { rejectedRow, reportedRow } from './rejected-row.ts';
 import { graphTypes, id } from './terms.ts';
+import { uploadOptions } from './upload-options.ts';
 
 /* What came of rows that were sent. */
 
 /** Rows of one request that are sent as JSON. */
 export const MOST_JSON_ROWS = 1000;
+/** Of a file that is sent as a text in JSON. */
+const LONGEST_CONTENT = 512 * 1024;
 const count = z.int().min(0).meta({ scalar: 'Float' });
 
-export const rejectedRow = z
-  .object({
-    uploadId: id('upload').nullable().meta({ graph: 'The upload that brought the row.' }),
-    line: count.meta({ graph: 'Line of the file, counted from 1; the header is line 1.' }),
-    column: z.string().nullable().meta({ graph: 'The column at fault; null when the row as a whole is.' }),
-    code: z.string().meta({ graph: 'What is wrong, for programs.' }),
-    message: z.string().meta({ graph: 'What is wrong, for people.' }),
-  })
-  .register(graphTypes, { name: 'RejectedRow', description: 'A row that was not taken, and why.' });
-
-/** A rejected row in the report of its own upload, as REST shows it. */
-const reportedRow = rejectedRow
-  .omit({ uploadId: true })
-  .meta({ id: 'RejectedRow', description: 'A row that was not stored, and why.' });
 /** A rejected row in a list, as REST documents it. */
 export const storedReject = z
   .object({ ...reportedRow.shape, uploadId: rejectedRow.shape.uploadId })
@@ -72,9 +63,37 @@ export const sentRows = z
   .max(MOST_JSON_ROWS, `must have at most ${MOST_JSON_ROWS} rows; send more of them as a file`);
 export const sentRecords = z.object({ records: sentRows.meta({ graph: 'One object per row.' }) });
 
+/** What `addRecords` takes beside the source. */
+export const addedRows = sentRecords.extend({
+  options: uploadOptions.optional().meta({ graph: 'What the rows do not tell themselves.' }),
+});
+/** Rows that the graph looks at; REST takes them as an upload with `dry_run=true`. */
+export const inspectedRows = z
+  .object({
+    records: sentRows.optional().meta({ graph: 'One object per row; this or content.' }),
+    content: z.string().min(1).max(LONGEST_CONTENT).optional().meta({
+      graph: 'The beginning of a file of text, or all of it; this or records.',
+    }),
+    options: uploadOptions.optional().meta({ graph: 'What the rows do not tell themselves.' }),
+  })
+  .refine(({ records, content }) => (records === undefined) !== (content === undefined), {
+    path: ['content'],
+    message: 'send either records or content',
+    params: { code: 'one_of' },
+  });
+export const inspectedRecords = z
+  .object({ dataSourceId: id('ds').meta({ graph: 'Public id of the source.' }), ...inspectedRows.shape })
+  .meta({ graph: 'Rows to look at before they are loaded.' });
+export const inspectedReport = z
+  .object({ inspection: inspection.meta({ graph: 'How the rows would be read.' }) })
+  .register(graphTypes, { name: 'InspectRecordsPayload', description: 'How rows would be read. Nothing was stored.' });
+
 /** Rows that the graph takes; REST takes them as an upload. */
 export const addedRecords = z
-  .object({ dataSourceId: id('ds').meta({ graph: 'Public id of the source.' }), ...sentRecords.shape })
+  .object({
+    dataSourceId: id('ds').meta({ graph: 'Public id of the source.' }),
+    ...addedRows.shape,
+  })
   .meta({ graph: 'Up to 1,000 rows of one kind, as objects with the canonical column names.' });
 export const addedReport = z
   .object({ ingest: ingestReport.meta({ graph: 'What came of the rows.' }) })

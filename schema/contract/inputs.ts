@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { newAttribution } from './attribution-request.ts';
 import { NOUNS } from './contract.ts';
-import { sentRecords } from './ingest.ts';
+import { addedRows, inspectedRows } from './ingest.ts';
 import { documentOf, isMutation, type Noun, type Row } from './noun.ts';
 import { verificationRequest } from './result-verification.ts';
 
@@ -15,7 +15,8 @@ export interface ContractInput {
 /** By the name of the graph's type. */
 export const INPUTS: ReadonlyMap<string, ContractInput> = new Map([
   ['RunAttributionInput', { schema: newAttribution, badInputStatus: 422 }],
-  ['AddRecordsInput', { schema: sentRecords, badInputStatus: 422 }],
+  ['AddRecordsInput', { schema: addedRows, badInputStatus: 422 }],
+  ['InspectRecordsInput', { schema: inspectedRows, badInputStatus: 422 }],
   ['VerifyResultInput', { schema: verificationRequest, badInputStatus: 422 }],
   ...NOUNS.flatMap((noun: Noun) => Object.entries(noun.operations).flatMap(([id, row]) => inputsOf(id, row))),
 ]);

@@ -1,4 +1,4 @@
-import { rejectedRow } from './ingest.ts';
+import { rejectedRow } from './rejected-row.ts';
 import { noun } from './noun.ts';
 import { EXAMPLE_SOURCE, namedSource } from './data-sources.ts';
 

@@ -1,23 +1,9 @@
 import { z } from 'zod';
-import { CANONICAL_COLUMNS } from '../origins/canonical-columns.ts';
 import { DELIMITERS } from '../value-lists.ts';
 import { sourceType, syncSchedule } from './source-records.ts';
 import { channelName, id, inRest, namedDay } from './terms.ts';
+import { columnMapping, timeZone } from './upload-options.ts';
 
-const MOST_COLUMNS = 64;
-const LONGEST_NAME = 512;
-
-/** Which column of a file stands for which of ours: canonical name → the file's own. */
-const columnMapping = z
-  .record(z.string().max(LONGEST_NAME), z.string().min(1).max(LONGEST_NAME))
-  .refine((mapping) => Object.keys(mapping).length <= MOST_COLUMNS, `must not name more than ${MOST_COLUMNS} columns`)
-  .superRefine((mapping, context) => {
-    for (const column of Object.keys(mapping)) {
-      if ((CANONICAL_COLUMNS as readonly string[]).includes(column)) continue;
-      const message = `is not one of ${CANONICAL_COLUMNS.join(', ')}`;
-      context.addIssue({ code: 'custom', path: [column], message, params: { code: 'invalid_mapping' } });
-    }
-  });
 /** Which character stands between cells is said by the verb. */
 const delimiter = inRest(z.union([z.literal('auto'), z.string().length(1)]), z.enum(['auto', ...DELIMITERS]));
 
@@ -34,7 +20,6 @@ export const csvCredentials = z
   })
   .meta({ id: 'CsvCredentials' });
 
-const timezone = z.string().refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin');
 /** An id, or what the verb says is none. */
 const anyId = (prefix: 'agent' | 'ws') => inRest(z.string().max(128), id(prefix));
 
@@ -69,7 +54,7 @@ export const newSource = z
         'First UTC day to fetch: the first sync begins there; all that there is when absent. Not after today, and ' +
         'not for CSV_UPLOAD, whose rows are sent.',
     }),
-    timezone: inRest(z.string().max(64), timezone).optional().meta({
+    timezone: inRest(z.string().max(64), timeZone).optional().meta({
       default: 'UTC',
       description: 'IANA time zone of the schedule',
       graph: 'IANA time zone; defaults to UTC.',
@@ -80,7 +65,3 @@ export const newSource = z
     }),
   })
   .meta({ graph: 'A source to connect.' });
-
-function isTimezone(name: string): boolean {
-  return Intl.supportedValuesOf('timeZone').includes(name) || name === 'UTC';
-}

@@ -3,6 +3,7 @@ import { openDatabase, type Database } from '../../platform/postgres/database.ts
 import { SCOPES, type RequestContext } from '../../schema/principal.ts';
 import { newUuid, publicId } from '../../platform/identifiers.ts';
 import { localRecords } from '../../processes/records-port.ts';
+import type { ReceiveRecords } from '../../subgraphs/attribution/intake/data-sources/records.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../platform.ts';
 
@@ -42,22 +43,24 @@ test('a file that outgrows the room ends with the reason, however whoever reads 
     workspace: null,
   };
   const taken: string[] = [];
-  const ingest = localRecords(database, async (_principal, _id, { body }) => {
+  const receiveRecords: ReceiveRecords = async (_principal, _id, { body }) => {
     try {
       for await (const piece of body) taken.push(String(piece));
     } catch (error) {
       throw new Error('the file broke off', { cause: error });
     }
     throw new Error('it was read to its end');
-  });
+  };
+  const inspectRecords = () => Promise.reject(new Error('nobody asked for a dry run'));
+  const { ingestRecords } = localRecords(database, { receiveRecords, inspectRecords });
   async function* file(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('first');
     hasRoom = false;
     yield Buffer.from('second');
   }
-  const upload = { mediaType: 'text/csv', contentEncoding: 'identity', body: file() } as const;
+  const upload = { mediaType: 'text/csv', contentEncoding: 'identity', options: {}, body: file() } as const;
   await expect(
-    ingest({ principal } as unknown as RequestContext, publicId('ds', newUuid()), upload),
+    ingestRecords({ principal } as unknown as RequestContext, publicId('ds', newUuid()), upload),
   ).rejects.toMatchObject({ problem: { code: 'disk_nearly_full', status: 503 } });
   expect(taken).toEqual(['first']);
 });

@@ -11,7 +11,8 @@ import { OpenStreams } from '../../services/identity/admission/open-streams.ts';
 import type { Oauth } from '../../services/identity/oauth/oauth.ts';
 import { SCOPES, type Principal, type Scope } from '../../schema/principal.ts';
 import { newRequestId } from '../../platform/identifiers.ts';
-import type { Door, DoorConfig, ExportAttribution, IngestRecords } from '../../rest-adapter/call.ts';
+import { EXAMPLE_INSPECTION } from '../../schema/contract/inspection.ts';
+import type { Door, DoorConfig, ExportAttribution, IngestRecords, InspectRecords } from '../../rest-adapter/call.ts';
 import type { HealthReport } from '../../rest-adapter/representations/health-report.ts';
 import { createRestDoor, HTTP_SERVER_OPTIONS, type RestDoor } from '../../rest-adapter/server.ts';
 import { memoryClaims } from '../memory-claims.ts';
@@ -129,6 +130,7 @@ export async function openDoor(
   options: {
     resolvers?: Resolvers;
     ingestRecords?: IngestRecords;
+    inspectRecords?: InspectRecords;
     exportAttribution?: ExportAttribution;
     health?: () => Promise<HealthReport>;
     oauth?: Oauth;
@@ -148,6 +150,7 @@ export async function openDoor(
     oauth: options.oauth ?? memoryOauth,
     claims,
     ingestRecords: options.ingestRecords ?? drainRecords,
+    inspectRecords: options.inspectRecords ?? drainInspection,
     exportAttribution: options.exportAttribution ?? nameOfExport,
     firstAccount: null,
     health:
@@ -220,6 +223,12 @@ export async function openDoor(
     },
   };
 }
+
+const drainInspection: InspectRecords = async (_context, _id, { body }) => {
+  let bytes = 0;
+  for await (const chunk of body) bytes += chunk.length;
+  return { ...EXAMPLE_INSPECTION, accepted: bytes };
+};
 
 const drainRecords: IngestRecords = async (_context, _id, { body }) => {
   let bytes = 0;

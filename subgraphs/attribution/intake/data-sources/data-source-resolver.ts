@@ -1,7 +1,14 @@
 import DataLoader from 'dataloader';
-import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { z } from 'zod';
-import { sentRecords, type addedRecords, type addedReport } from '../../../../schema/contract/ingest.ts';
+import {
+  addedRows,
+  inspectedRows,
+  type addedRecords,
+  type addedReport,
+  type inspectedRecords,
+  type inspectedReport,
+} from '../../../../schema/contract/ingest.ts';
 import { rejects } from '../../../../schema/contract/rejects.ts';
 import type { sourceDetail } from '../../../../schema/contract/source-records.ts';
 import type { sources } from '../../../../schema/contract/data-sources.ts';
@@ -29,11 +36,23 @@ import {
 } from './connect-data-source.ts';
 import type { DataSource } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
-import { AddRecordsInput, AddRecordsPayload, DataSourceDetailType } from './data-source-type.ts';
+import {
+  AddRecordsInput,
+  AddRecordsPayload,
+  DataSourceDetailType,
+  InspectRecordsInput,
+  InspectRecordsPayload,
+} from './data-source-type.ts';
 import { DataSourceType, ofSources } from './data-source-type.ts';
 import { deleteDataSource } from './delete-data-source.ts';
 import { presentDataSource, presentDetail, presentIngest, presentSync } from './present-data-source.ts';
-import { recordsReport, type ReceiveRecords, type RecordsReport, type RejectedRow } from './records.ts';
+import {
+  recordsReport,
+  type InspectRecords,
+  type ReceiveRecords,
+  type RecordsReport,
+  type RejectedRow,
+} from './records.ts';
 import { requireSource, type SourceServices } from './require-source.ts';
 import type { IsAgent } from './serving-agent.ts';
 import { requestSync, syncEffect } from './sync-data-source.ts';
@@ -42,6 +61,7 @@ import { Upload } from './upload.ts';
 export interface DataSourceServices extends SourceServices {
   readonly jobs: Jobs;
   readonly receiveRecords: ReceiveRecords;
+  readonly inspectRecords: InspectRecords;
   readonly listRejects: (
     source: { readonly accountId: Uuid; readonly dataSourceId: Uuid },
     page: { readonly limit: number; readonly offset: number },
@@ -174,7 +194,7 @@ export class DataSourceResolver {
     @Arg('input', () => AddRecordsInput) input: z.output<typeof addedRecords>,
   ): Promise<GraphRecord<typeof addedReport>> {
     const principal = assertAction(context.principal, 'dataSource:write');
-    const { records } = parseGraphInput(sentRecords, input);
+    const { records, options = {} } = parseGraphInput(addedRows, input);
     const body = bytesOf(Buffer.from(JSON.stringify(records)));
     const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
     const report = await exactlyOnce(this.#services.database, context, {
@@ -183,7 +203,7 @@ export class DataSourceResolver {
         this.#services.receiveRecords(
           principal,
           dataSourceId,
-          { mediaType: 'application/json', contentEncoding: 'identity', body },
+          { mediaType: 'application/json', contentEncoding: 'identity', options, body },
           settle,
         ),
       recall: (stored) => Promise.resolve(stored),
@@ -191,6 +211,31 @@ export class DataSourceResolver {
       throw blamingRows(error);
     });
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
+  }
+
+  @Query(() => InspectRecordsPayload, {
+    nullable: true,
+    description:
+      'Says how rows would be read, and stores nothing. Larger files go to POST ' +
+      '/v1/data-sources/{id}/records?dry_run=true. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND.',
+  })
+  async inspectRecords(
+    @Ctx() context: RequestContext,
+    @Arg('input', () => InspectRecordsInput) input: z.output<typeof inspectedRecords>,
+  ): Promise<GraphRecord<typeof inspectedReport>> {
+    const principal = assertAction(context.principal, 'dataSource:write');
+    const { records, content, options = {} } = parseGraphInput(inspectedRows, input);
+    const found = await this.#services
+      .inspectRecords(principal, requireUuid('ds', input.dataSourceId, 'data source'), {
+        mediaType: records === undefined ? 'text/csv' : 'application/json',
+        contentEncoding: 'identity',
+        options,
+        body: bytesOf(Buffer.from(content ?? JSON.stringify(records))),
+      })
+      .catch((error: unknown) => {
+        throw records === undefined ? error : blamingRows(error);
+      });
+    return { inspection: found, trust: this.#trust(context, found.accepted) };
   }
 
   @ofSources.Mutation('syncDataSource')

@@ -1,6 +1,6 @@
 import { inputTypeOf, objectTypeOf, type GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import { nounTypes } from '../../../../platform/graph/noun-types.ts';
-import { addedRecords, addedReport } from '../../../../schema/contract/ingest.ts';
+import { addedRecords, addedReport, inspectedRecords, inspectedReport } from '../../../../schema/contract/ingest.ts';
 import { sourceChange } from '../../../../schema/contract/source-changes.ts';
 import { sourceDetail, type dataSource } from '../../../../schema/contract/source-records.ts';
 import { sources } from '../../../../schema/contract/data-sources.ts';
@@ -17,4 +17,6 @@ export type DataSourceType = GraphRecord<typeof dataSource>;
 export const DataSourceDetailType = objectTypeOf(sourceDetail);
 export const SourceChangeType = objectTypeOf(sourceChange, 'That of the result.');
 export const AddRecordsInput = inputTypeOf('AddRecordsInput', addedRecords);
+export const InspectRecordsInput = inputTypeOf('InspectRecordsInput', inspectedRecords);
+export const InspectRecordsPayload = objectTypeOf(inspectedReport, 'Trust envelope of the answer.');
 export const AddRecordsPayload = objectTypeOf(addedReport, 'Trust envelope of the answer.');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Inspection } from '../../../../schema/contract/inspection.ts';
 import type { SqlEntityManager, TenantScope } from '../../../../platform/postgres/database.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { RecordsBody } from '../connectors/records-body.ts';
@@ -64,3 +65,9 @@ export type ReceiveRecords = (
   records: RecordsBody,
   onStored?: OnStored,
 ) => Promise<RecordsReport>;
+
+/**
+ * Says how rows would be read; filled by the files feature. Nothing is stored.
+ * @throws ProblemError `resource_not_found`, `validation_error` where nothing can be made of them.
+ */
+export type InspectRecords = (tenant: TenantScope, dataSourceId: Uuid, records: RecordsBody) => Promise<Inspection>;

@@ -1,48 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { isPassing } from '../../../../platform/clickhouse/outage.ts';
+import type { UploadOptions } from '../../../../schema/contract/upload-options.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../data-sources/data-source.ts';
+import { RECORD_MEDIA_TYPES } from '../connectors/records-body.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import {
   FRAME,
-  NO_WISHES,
   type BlockHead,
   type ReadingFinding,
   type ReadingProgress,
-  type ReadingWishes,
   type Refusal,
+  wishesOf,
 } from './reading-messages.ts';
 import { refusalProblem } from './reader-process.ts';
 import type { FileSize, ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
 import { rejectMessage } from './rejects.ts';
 
-/** What an upload may be. `application/json` is an array of at most 1000 rows. */
-export const RECORD_MEDIA_TYPES = [
-  'text/csv',
-  'application/x-ndjson',
-  'application/vnd.apache.parquet',
-  'application/json',
-] as const;
-
-/** What the rows of an upload are, whose they are, and how they are written. */
-export interface IngestOptions {
-  readonly clickhouse: ClickHouse;
+/** How a file is to be read. */
+export interface ReadingOptions {
   readonly room: ReadingRoom;
-  readonly source: SourceKey;
-  /** Names the upload in the rejects; sending the same upload again clears what it left before. */
-  readonly uploadId: string;
   /** One of {@link RECORD_MEDIA_TYPES}. */
   readonly mediaType: string;
   readonly contentEncoding?: 'gzip' | 'identity';
   /** One of `,` `;` `|` and tab, or `auto`. */
   readonly delimiter?: string;
   /** What is said of this file. */
-  readonly wishes?: Partial<ReadingWishes>;
+  readonly options?: UploadOptions;
   /** Canonical column → the name in files of this source that have it. */
   readonly usualMapping?: Readonly<Record<string, string>>;
   /** Null or absent: the first currency of the file becomes the source's, USD if it names none. */
@@ -57,6 +46,14 @@ export interface IngestOptions {
    * Time of the upload: decides which of two rows with one natural key is the latest, and bounds the times accepted.
    */
   readonly now: Date;
+}
+
+/** What the rows of an upload are, whose they are, and how they are written. */
+export interface IngestOptions extends ReadingOptions {
+  readonly clickhouse: ClickHouse;
+  readonly source: SourceKey;
+  /** Names the upload in the rejects; sending the same upload again clears what it left before. */
+  readonly uploadId: string;
 }
 
 const IN_FLIGHT = 2;
@@ -88,7 +85,7 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
   await retried(() => store.clear());
   const blocks = new Blocks((bytes, store) => options.room.stored(file.tenant, bytes, store), store, options.now);
   try {
-    const finding = await readAll(options, file, blocks);
+    const finding = await readAll(options, file, false, (block) => blocks.add(block));
     await blocks.settled();
     await retried(() => store.reject(finding.rejects, versionOf(options.now, 0)));
     return reportOf(options.uploadId, finding);
@@ -97,14 +94,28 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
   }
 }
 
-async function readAll(options: IngestOptions, file: ReceivedFile, blocks: Blocks): Promise<ReadingFinding> {
-  for await (const { kind, content } of options.room.read(file, instructionsOf(options), options.size)) {
+/**
+ * Has a file read and says how its rows would be taken; nothing is stored.
+ * @throws ProblemError as {@link ingestRecords}, but for what is left open, which the finding tells
+ */
+export function inspectFile(file: ReceivedFile, options: ReadingOptions): Promise<ReadingFinding> {
+  assertReadable(options);
+  return readAll(options, file, true, () => Promise.reject(new Error('a dry run hands nothing on')));
+}
+
+async function readAll(
+  options: ReadingOptions,
+  file: ReceivedFile,
+  isDryRun: boolean,
+  onBlock: (block: Buffer) => Promise<void>,
+): Promise<ReadingFinding> {
+  for await (const { kind, content } of options.room.read(file, instructionsOf(options, isDryRun), options.size)) {
     switch (kind) {
       case FRAME.progress:
         options.onProgress?.(JSON.parse(content.toString()) as ReadingProgress);
         break;
       case FRAME.block:
-        await blocks.add(content);
+        await onBlock(content);
         break;
       case FRAME.finding:
         return JSON.parse(content.toString()) as ReadingFinding;
@@ -115,16 +126,15 @@ async function readAll(options: IngestOptions, file: ReceivedFile, blocks: Block
   throw new Error('the reader of a file ended without a word');
 }
 
-function instructionsOf(options: IngestOptions): ReadingInstructions {
+function instructionsOf(options: ReadingOptions, isDryRun: boolean): ReadingInstructions {
   const { earliestDay, maxAheadHours } = options.room.rowDates;
   return {
     mediaType: options.mediaType,
     contentEncoding: options.contentEncoding ?? 'identity',
     delimiter: delimiterOf(options.delimiter),
-    ...NO_WISHES,
-    ...options.wishes,
+    ...wishesOf(options.options),
     usualMapping: options.usualMapping ?? {},
-    isDryRun: false,
+    isDryRun,
     currency: options.sourceCurrency ?? null,
     earliestMs: Date.parse(earliestDay),
     latestMs: options.now.getTime() + maxAheadHours * HOUR_MS,
@@ -172,12 +182,28 @@ class Blocks {
   }
 }
 
+/** What the sender should know beside the rejects. */
+export function warningsOf({ preset, skipped, hasZoneless }: ReadingFinding): string[] {
+  return [
+    ...(preset === null ? [] : [`The file was read as the export ${preset}.`]),
+    ...(skipped === 0
+      ? []
+      : [
+          `${skipped} ${skipped === 1 ? 'row that is no data was' : 'rows that are no data were'} left out, such as sums.`,
+        ]),
+    ...(hasZoneless
+      ? ['Times that say no zone were taken as UTC. If they are local times, send the file again with their timezone.']
+      : []),
+  ];
+}
+
 function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
   const { kind, accepted, rejected, conversions, earliestMs, latestMs } = finding;
   const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     uploadId,
     kind,
+    warnings: warningsOf(finding),
     rowsAccepted: accepted,
     rowsRejected: rejected,
     touchpoints: kind === 'touchpoints' || kind === 'events' ? accepted - conversions : 0,

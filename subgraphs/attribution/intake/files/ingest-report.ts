@@ -5,6 +5,7 @@ import type { RecordKind } from './reader/record-kind.ts';
 export interface IngestReport {
   readonly uploadId: string;
   readonly kind: RecordKind;
+  readonly warnings: readonly string[];
   readonly rowsAccepted: number;
   readonly rowsRejected: number;
   readonly touchpoints: number;

@@ -1,3 +1,4 @@
+import type { UploadOptions } from '../../../../schema/contract/upload-options.ts';
 import type { RowReject } from './rejects.ts';
 import type { ReadingLimits } from './reading-limits.ts';
 import type { ContentEncoding } from './reader/file-content.ts';
@@ -25,15 +26,17 @@ export interface ReadingWishes {
   readonly answers: Readonly<Record<string, string>>;
 }
 
-export const NO_WISHES: ReadingWishes = {
-  mapping: {},
-  constants: {},
-  preset: null,
-  locale: null,
-  timezone: null,
-  amountCurrency: null,
-  answers: {},
-};
+/** What was said at a door, in the reader's terms. */
+export const wishesOf = (options: UploadOptions = {}): ReadingWishes => ({
+  mapping: options.mapping ?? {},
+  constants: options.constants ?? {},
+  preset: options.preset ?? null,
+  locale: options.locale ?? null,
+  timezone: options.timezone ?? null,
+  amountCurrency: options.currency?.toUpperCase() ?? null,
+  answers: options.answers ?? {},
+});
+export const NO_WISHES = wishesOf();
 
 /**
  * What is said between the process that reads a file and the service: one order, as a line of JSON on the reader's

@@ -98,6 +98,7 @@ async function readAndStore(
     mediaType: records.mediaType,
     contentEncoding: records.contentEncoding,
     delimiter: source.delimiter ?? 'auto',
+    ...(records.options === undefined ? {} : { options: records.options }),
     usualMapping: source.mapping ?? {},
     sourceCurrency: source.currency ?? null,
     onProgress: ({ bytes }) => signs.progress(bytes),
@@ -237,7 +238,7 @@ async function completeUpload(
       rowsAccepted,
       rowsRejected,
       firstErrors,
-      warnings: current.ignoresPaths() ? [IGNORED_PATHS] : [],
+      warnings: [...report.warnings, ...(current.ignoresPaths() ? [IGNORED_PATHS] : [])],
     };
     await onStored?.(em, stated);
     return stated;

@@ -15,9 +15,10 @@ export interface SampledRows {
     readonly raw: Readonly<Record<string, string>>;
     readonly read: Readonly<Record<string, string>>;
   }[];
-  /** Of the rows of the file, the first that are unlike. */
+  /** Of the rows of the file, the first users that are unlike. */
   readonly userIds: readonly string[];
-  readonly orderIds: readonly string[];
+  /** The users of the first orders, one for each. */
+  readonly buyers: readonly string[];
 }
 
 /** Collects the first rows of a file, and the ids by which it may belong to what is stored. */
@@ -25,7 +26,8 @@ export class ReadSample {
   readonly #shape: RecordShape;
   readonly #header: readonly string[];
   readonly #rows: SampledRows['rows'][number][] = [];
-  readonly #ids = { user_id: new Set<string>(), order_id: new Set<string>() };
+  readonly #userIds = new Set<string>();
+  readonly #buyers: string[] = [];
 
   constructor(shape: RecordShape, header: readonly string[]) {
     this.#shape = shape;
@@ -34,11 +36,10 @@ export class ReadSample {
 
   /** Takes the row that has just been read. */
   take(cells: RowCells, line: number): void {
-    for (const { column, cell } of this.#shape.cells) {
-      if (column !== 'user_id' && column !== 'order_id') continue;
-      const ids = this.#ids[column];
-      if (ids.size < KEPT_IDS) ids.add(cell.shown());
-    }
+    const user = this.#shape.cells.find(({ column }) => column === 'user_id')?.cell.shown() ?? '';
+    if (user !== '' && this.#userIds.size < KEPT_IDS) this.#userIds.add(user);
+    const isOrder = this.#shape.tableOf().name === 'conversions';
+    if (user !== '' && isOrder && this.#buyers.length < KEPT_IDS) this.#buyers.push(user);
     if (this.#rows.length === SHOWN_ROWS) return;
     const raw = Object.fromEntries(
       this.#header.map((name, place) => [name, textAt(cells, place).slice(0, LONGEST_SHOWN).toWellFormed()]),
@@ -53,7 +54,6 @@ export class ReadSample {
   }
 
   shown(): SampledRows {
-    const [userIds, orderIds] = [[...this.#ids.user_id], [...this.#ids.order_id]];
-    return { rows: this.#rows, userIds: userIds.filter(Boolean), orderIds: orderIds.filter(Boolean) };
+    return { rows: this.#rows, userIds: [...this.#userIds], buyers: this.#buyers };
   }
 }

@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Caller, openHouse, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
+
+/*
+ * Files as their owner has them: she looks first, answers what only she knows, and loads. The same at both doors.
+ */
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse('one process', { withWorker: false, clock });
+});
+afterAll(() => house?.stop());
+
+const CSV = { 'content-type': 'text/csv' };
+const AMBIGUOUS = [
+  'Bestellnummer;Kunde;Datum;Umsatz',
+  'A-1;k1;03.04.2026 10:30;1.258',
+  'A-2;k2;04.04.2026 11:00;2.400',
+].join('\n');
+
+async function newSource(caller: Caller): Promise<string> {
+  const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+  return String(body['data_source_id']);
+}
+
+const upload = (
+  caller: Caller,
+  id: string,
+  content: string | Buffer<ArrayBuffer>,
+  query = '',
+  headers: Record<string, string> = CSV,
+) => caller.send('POST', `/data-sources/${id}/records${query}`, content, headers);
+const parameters = (values: Readonly<Record<string, unknown>>): string =>
+  `?${new URLSearchParams(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  ).toString()}`;
+
+test('a dry run says how a file would be read, asks what it leaves open, and stores nothing', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const { status, body } = await upload(caller, id, AMBIGUOUS, '?dry_run=true');
+  expect([status, body]).toMatchObject([
+    200,
+    {
+      kind: 'conversions',
+      preset: null,
+      mapping: { order_id: 'Bestellnummer', user_id: 'Kunde', timestamp: 'Datum', revenue: 'Umsatz' },
+      questions: [
+        {
+          id: 'decimals:Umsatz',
+          column: 'Umsatz',
+          code: 'ambiguous_decimals',
+          options: [{ value: 'point' }, { value: 'comma' }],
+        },
+      ],
+      accepted: 2,
+      sample: [{ line: 2, raw: { Umsatz: '1.258' } }, { line: 3 }],
+      join: { orders: 0, users: 0 },
+    },
+  ]);
+  expect((await caller.get(`/data-sources/${id}/status`)).body).toMatchObject({
+    records: { conversions: 0 },
+    recent_syncs: [],
+  });
+});
+
+test('without an answer nothing is stored, and the refusal says which answers there are', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const refused = await upload(caller, id, AMBIGUOUS);
+  expect([refused.status, refused.body['error']]).toMatchObject([
+    422,
+    {
+      type: 'validation_error',
+      code: 'ambiguous_decimals',
+      param: '/answers/decimals:Umsatz',
+      errors: [{ message: expect.stringContaining('"comma" (a comma stands before decimals)') }],
+    },
+  ]);
+  const answers = { 'decimals:Umsatz': 'comma' };
+  const taken = await upload(caller, id, AMBIGUOUS, parameters({ answers, timezone: 'Europe/Berlin' }));
+  expect([taken.status, taken.body]).toMatchObject([202, { accepted: 2, rejected: 0, warnings: [] }]);
+  const shown = await upload(
+    caller,
+    id,
+    AMBIGUOUS,
+    parameters({ answers, timezone: 'Europe/Berlin', dry_run: 'true' }),
+  );
+  expect(shown.body).toMatchObject({
+    questions: [],
+    sample: [
+      { read: { revenue: '1258', timestamp: '2026-04-03T08:30:00.000Z' } },
+      { read: { revenue: '2400', timestamp: '2026-04-04T09:00:00.000Z' } },
+    ],
+  });
+});
+
+test('what is said of a file is checked, each fault at its place', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const faults = async (query: string) => {
+    const { status, body } = await upload(caller, id, AMBIGUOUS, query);
+    const { errors } = body['error'] as unknown as { errors: readonly { param: string; code: string }[] };
+    return [status, ...errors.map(({ param, code }) => `${param} ${code}`)];
+  };
+  expect(await faults('?mapping=nonsense')).toEqual([422, 'query:mapping invalid_json']);
+  expect(await faults(parameters({ timezone: 'Mars/Base' }))).toEqual([422, 'query:timezone invalid_value']);
+  expect(await faults(parameters({ presett: 'shopify_orders' }))).toEqual([422, 'query:presett unknown_parameter']);
+  expect(await faults(parameters({ mapping: { order: 'Bestellnummer' } }))).toEqual([
+    422,
+    expect.stringContaining('invalid_mapping'),
+  ]);
+  const { body } = await upload(caller, id, AMBIGUOUS, parameters({ preset: 'nobody_knows' }));
+  expect(body['error']).toMatchObject({ code: 'unknown_preset', param: '/preset' });
+});
+
+test('a form takes the options ahead of its file; a workbook is a file like any other', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const form = (order: readonly ('options' | 'file')[]) => {
+    const boundary = 'b0undary';
+    const parts = {
+      options:
+        'Content-Disposition: form-data; name="options"\r\n\r\n' +
+        JSON.stringify({ answers: { 'decimals:Umsatz': 'comma' } }),
+      file:
+        'Content-Disposition: form-data; name="file"; filename="orders.csv"\r\nContent-Type: text/csv\r\n\r\n' +
+        AMBIGUOUS,
+    };
+    const text = `${order.map((part) => `--${boundary}\r\n${parts[part]}\r\n`).join('')}--${boundary}--\r\n`;
+    return upload(caller, id, text, '', { 'content-type': `multipart/form-data; boundary=${boundary}` });
+  };
+  expect((await form(['options', 'file'])).body).toMatchObject({ kind: 'conversions', accepted: 2 });
+  expect((await form(['file', 'options'])).body['error']).toMatchObject({ code: 'options_first', param: '/options' });
+
+  const folder = join(import.meta.dirname, '../subgraphs/attribution/intake/files/vendor-files/xlsx-spend');
+  const workbook = await readFile(join(folder, 'spend.xlsx'));
+  const sent = await upload(caller, await newSource(caller), workbook, '', {
+    'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  });
+  expect([sent.status, sent.body]).toMatchObject([202, { kind: 'spend', accepted: 36, rejected: 0 }]);
+});
+
+test('over GraphQL rows are looked at and sent with the same options', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const looked = await caller.graphql(
+    `query ($input: InspectRecordsInput!) { inspectRecords(input: $input) {
+       inspection { kind certainty questions { id code options { value } } sample { read } accepted join { orders } }
+     } }`,
+    { input: { dataSourceId: id, content: AMBIGUOUS, options: { locale: 'de-DE' } } },
+  );
+  expect(looked.data).toMatchObject({
+    inspectRecords: {
+      inspection: { kind: 'conversions', questions: [], accepted: 2, sample: [{ read: { revenue: '1258' } }, {}] },
+    },
+  });
+  const rows = [{ Bestellnummer: 'A-1', Kunde: 'k1', Datum: '2026-04-03T10:30:00Z', Umsatz: 1258 }];
+  const added = await caller.graphql(
+    `mutation ($input: AddRecordsInput!) { addRecords(input: $input) { ingest { kind accepted } } }`,
+    { input: { dataSourceId: id, records: rows, options: { constants: { currency: 'EUR' } } } },
+  );
+  expect(added.data).toEqual({ addRecords: { ingest: { kind: 'conversions', accepted: 1 } } });
+  const both = await caller.graphql(
+    `query ($input: InspectRecordsInput!) { inspectRecords(input: $input) { inspection { kind } } }`,
+    {
+      input: { dataSourceId: id, content: 'a', records: rows },
+    },
+  );
+  expect(both.errors?.[0]).toMatchObject({ extensions: { code: 'VALIDATION_ERROR', param: '/content' } });
+});
+
+test("another account's source cannot be looked through", async () => {
+  const [caller, stranger] = [await Caller.register(house.root), await Caller.register(house.root)];
+  const id = await newSource(caller);
+  expect((await upload(stranger, id, AMBIGUOUS, '?dry_run=true')).status).toBe(404);
+  const { errors } = await stranger.graphql(
+    `query ($input: InspectRecordsInput!) { inspectRecords(input: $input) { inspection { kind } } }`,
+    { input: { dataSourceId: id, content: AMBIGUOUS } },
+  );
+  expect(errors?.[0]).toMatchObject({ extensions: { code: 'RESOURCE_NOT_FOUND' } });
+});
