@@ -5,6 +5,8 @@ import type { NewAccountOptions, NewKeyOptions } from './cli/admin-command.ts';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { AuditArchiveOptions, AuditVerifyOptions } from './cli/audit-command.ts';
 import type { ExampleOptions } from './cli/example-command.ts';
+import { addFileOptions } from './cli/file-options.ts';
+import type { InspectOptions } from './cli/inspect-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
 import type { ListenOptions } from './cli/listen-command.ts';
 import type { VerifyOptions } from './cli/verify-command.ts';
@@ -24,6 +26,8 @@ Examples:
       touches and orders in one table; March only
   npx liftgraph analyze shop/paths.csv --model markov --order 2 --json
       journeys aggregated by path; JSON for another program
+  npx liftgraph inspect orders_export.csv
+      how a file would be read, and what it leaves open
   npx liftgraph verify result.json --jwks https://api.example/.well-known/jwks.json
       check that a result of POST /v1/attribution is what the service signed
   npx liftgraph listen --forward-to http://127.0.0.1:3000/webhooks
@@ -33,7 +37,8 @@ Examples:
   npx liftgraph admin account create --email you@example.com --plan pro
       the first account and its keys
 
-Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told from their columns:
+Files: .csv, .tsv, .txt, .ndjson, .jsonl, .json, .parquet, .xlsx, plain or with .gz: exports of the usual vendors as they
+are (docs/operating/exports.md), or columns of these names and their like. liftgraph inspect FILE says what it makes of one:
   touchpoints  user_id, timestamp, channel [, campaign, source, medium, cost, event_type, event_id]
   orders       order_id, user_id, timestamp, revenue [, currency, new_customer]
   spend        date, channel, spend [, campaign, impressions, clicks]
@@ -54,6 +59,7 @@ function buildProgram(exitWith: ExitWith): Command {
     .showHelpAfterError('(liftgraph --help shows examples)')
     .addHelpText('after', EXAMPLES)
     .exitOverride();
+  addInspect(program);
   addAnalyze(program);
   addExample(program);
   addVerify(program, exitWith);
@@ -64,11 +70,24 @@ function buildProgram(exitWith: ExitWith): Command {
   return program;
 }
 
+function addInspect(program: Command): void {
+  const inspect = program
+    .command('inspect')
+    .description('say how files would be read, before anything is done with them')
+    .argument('<file...>', 'exports of any vendor, or files of your own');
+  addFileOptions(inspect)
+    .option('--json', 'print what was found as JSON')
+    .action(async (files: string[], options: InspectOptions) =>
+      (await import('./cli/inspect-command.ts')).runInspect(files, options),
+    );
+}
+
 function addAnalyze(program: Command): void {
-  program
+  const analyze = program
     .command('analyze')
     .description('attribute the revenue in files to channels; needs no server')
-    .argument('<file...>', 'touchpoints, orders, spend, events or paths')
+    .argument('<file...>', 'touchpoints, orders, spend, events or paths');
+  addFileOptions(analyze)
     .addOption(new Option('--model <name>', 'model whose credit to show').choices(MODELS).default('causal'))
     .option('--from <date>', 'first day, YYYY-MM-DD (default: first day of the data)', calendarDate)
     .option('--to <date>', 'last day, YYYY-MM-DD (default: last day of the data)', calendarDate)

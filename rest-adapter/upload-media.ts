@@ -19,6 +19,7 @@ const EXTENSIONS: Readonly<Record<string, RecordUpload['mediaType']>> = {
   txt: 'text/csv',
   ndjson: 'application/x-ndjson',
   jsonl: 'application/x-ndjson',
+  json: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
   xlsx: XLSX,
 };

@@ -4,9 +4,10 @@ import { terminalTable } from '../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { commandProgress } from './command-progress.ts';
 import { readExperiments } from './experiments-file.ts';
+import { optionsOf, type FileOptions } from './file-options.ts';
 import { inputFile } from './input-file.ts';
 
-export interface AnalyzeOptions {
+export interface AnalyzeOptions extends FileOptions {
   readonly model: AttributionModel;
   readonly from?: string;
   readonly to?: string;
@@ -40,7 +41,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
   try {
     const report = await analyzeFiles(
       {
-        files,
+        files: files.map((file) => ({ ...file, ...optionsOf(file.path, options) })),
         model: options.model,
         from: options.from ?? null,
         to: options.to ?? null,

@@ -26,12 +26,13 @@ import type { AttributionReport } from '../report/attribution-report.ts';
 import { printable } from '../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import type { CommandProgress } from './command-progress.ts';
+import type { optionsOf } from './file-options.ts';
 import type { InputFile } from './input-file.ts';
 import { reportOfFigures } from './report-of-figures.ts';
 import { trustOfFiles } from './trust-of-files.ts';
 
 export interface AnalyzeRequest {
-  readonly files: readonly InputFile[];
+  readonly files: readonly (InputFile & ReturnType<typeof optionsOf>)[];
   readonly model: AttributionModel;
   /** `YYYY-MM-DD`, inclusive; null = where the data begins or ends. */
   readonly from: string | null;
@@ -205,13 +206,15 @@ async function ingestFiles(
       onProgress: ({ bytes }) => tellProgress(bytes),
       mediaType: file.mediaType,
       contentEncoding: file.contentEncoding,
+      options: file.options,
+      usualMapping: file.usualMapping,
       delimiter: 'auto',
       sourceCurrency: currency,
       now,
     }).catch((error: unknown) => {
       // The service speaks of a request's content; here the user must learn which file it was.
       if (error instanceof ProblemError && error.problem.status < 500)
-        throw new BadInputError(`${file.path}: ${error.message}`, { cause: error });
+        throw new BadInputError(`${file.path}: ${error.message}${asOption(error)}`, { cause: error });
       throw error;
     });
     signal.throwIfAborted();
@@ -236,6 +239,15 @@ async function ingestFiles(
   }
   const ordered = days.toSorted();
   return { currency, digest: digest.digest('hex'), days: ordered.length === 0 ? null : [ordered[0]!, ordered.at(-1)!] };
+}
+
+/** How the command line gives what a request would. */
+function asOption({ problem }: ProblemError): string {
+  const [, question] = /^\/answers\/(.+)$/.exec(problem.param ?? '') ?? [];
+  return question === undefined
+    ? ''
+    : ` On the command line: --answer '${question.replaceAll('~1', '/').replaceAll('~0', '~')}=…'; liftgraph inspect ` +
+        'lists the answers.';
 }
 
 /** One line per file: what it held, and the first row that was not taken. */

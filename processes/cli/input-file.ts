@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { RecordMediaType } from '../../subgraphs/attribution/intake/connectors/records-body.ts';
 import { BadInputError } from './bad-input-error.ts';
 
 /** A file to analyse, and what its name says of its content. */
@@ -7,7 +8,7 @@ export interface InputFile {
   readonly path: string;
   readonly name: string;
   readonly bytes: number;
-  readonly mediaType: 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet';
+  readonly mediaType: RecordMediaType;
   readonly contentEncoding: 'gzip' | 'identity';
 }
 
@@ -17,7 +18,9 @@ const MEDIA_TYPES: Readonly<Record<string, InputFile['mediaType']>> = {
   txt: 'text/csv',
   ndjson: 'application/x-ndjson',
   jsonl: 'application/x-ndjson',
+  json: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
 /**
@@ -41,7 +44,7 @@ export async function inputFile(path: string): Promise<InputFile> {
   const mediaType = MEDIA_TYPES[extension.toLowerCase()];
   if (mediaType === undefined)
     throw new BadInputError(
-      `${path}: unknown type of file. Give .csv, .tsv, .ndjson, .jsonl or .parquet, plain or with .gz.`,
+      `${path}: unknown type of file. Give .csv, .tsv, .txt, .ndjson, .jsonl, .json, .parquet or .xlsx, plain or with .gz.`,
     );
   return { path, name, bytes: found.size, mediaType, contentEncoding: gzip === undefined ? 'identity' : 'gzip' };
 }

@@ -1,0 +1,80 @@
+import { basename } from 'node:path';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { uploadOptions, type UploadOptions } from '../../schema/contract/upload-options.ts';
+import { BadInputError } from './bad-input-error.ts';
+
+/** What a command line says of files, as it was typed. */
+export interface FileOptions {
+  readonly map?: readonly string[];
+  readonly set?: readonly string[];
+  readonly answer?: readonly string[];
+  readonly preset?: string;
+  readonly locale?: string;
+  readonly timezone?: string;
+  readonly currency?: string;
+}
+
+/** Adds what can be said of files to a command that reads some. */
+export function addFileOptions(command: Command): Command {
+  const pairs = (flags: string, description: string) =>
+    new Option(flags, description).argParser((value: string, before: readonly string[] | undefined) => {
+      if (!/^.+=.+$/s.test(value)) throw new InvalidArgumentError('Give it as NAME=VALUE.');
+      return [...(before ?? []), value];
+    });
+  return command
+    .addOption(
+      pairs('--map <name=column>', 'which column of the files stands for ours, such as revenue=Umsatz; repeatable'),
+    )
+    .addOption(pairs('--set <name=value>', 'the value of all rows, such as channel=meta_ads; repeatable'))
+    .addOption(pairs('--answer <question=value>', 'answer to a question that a file leaves open; repeatable'))
+    .option('--preset <name>', 'which export of which vendor it is (default: told from the header)')
+    .option('--locale <tag>', 'how numbers and dates are written where a file can be read in two ways, such as de-DE')
+    .option('--timezone <zone>', 'zone of times that say none, such as Europe/Berlin (default: UTC)')
+    .option('--currency <code>', 'currency of amounts that name none, such as EUR');
+}
+
+/**
+ * What was said of one file. Of several, `FILE:NAME=VALUE` says it of one; a mapping without a file holds for those that
+ * have the column.
+ * @throws BadInputError that names the option and what it takes
+ */
+export function optionsOf(
+  path: string,
+  said: FileOptions,
+): { readonly options: UploadOptions; readonly usualMapping: Readonly<Record<string, string>> } {
+  const pairsOf = (pairs: readonly string[] = [], isOwn: boolean) =>
+    Object.fromEntries(
+      pairs.flatMap((pair) => {
+        const own = ownPart(path, pair);
+        const text = isOwn ? own : own === pair ? pair : null;
+        if (text === null) return [];
+        const at = text.indexOf('=');
+        return [[text.slice(0, at), text.slice(at + 1)]];
+      }),
+    ) as Record<string, string>;
+  const ofFile = (pairs: readonly string[] = []) => pairs.filter((pair) => ownPart(path, pair) !== pair);
+  const { preset, locale, timezone, currency } = said;
+  const parsed = uploadOptions.safeParse({
+    mapping: pairsOf(ofFile(said.map), true),
+    constants: pairsOf(said.set, true),
+    answers: pairsOf(said.answer, true),
+    ...(preset !== undefined && { preset }),
+    ...(locale !== undefined && { locale }),
+    ...(timezone !== undefined && { timezone }),
+    ...(currency !== undefined && { currency }),
+  });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const [member, name] = issue!.path.map(String);
+    const option = { mapping: '--map', constants: '--set', answers: '--answer' }[member!] ?? `--${member}`;
+    throw new BadInputError(`${option}${name === undefined ? '' : ` ${name}`}: ${issue!.message}.`);
+  }
+  return { options: parsed.data, usualMapping: pairsOf(said.map, false) };
+}
+
+/** What a pair says of a file: itself where it names no file, null where it names another. */
+function ownPart(path: string, pair: string): string | null {
+  const [, file, rest] = /^([^=]+\.[a-z]{2,8}(?:\.gz)?):(.+)$/is.exec(pair) ?? [];
+  if (file === undefined) return pair;
+  return file === path || file === basename(path) ? rest! : null;
+}

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Inspection } from '../../schema/contract/inspection.ts';
+import { ProblemError } from '../../schema/problems.ts';
+import { inspectFile } from '../../subgraphs/attribution/intake/files/ingest-records.ts';
+import { presentFinding } from '../../subgraphs/attribution/intake/files/inspect-records.ts';
+import { ReadingRoom } from '../../subgraphs/attribution/intake/files/reading-room.ts';
+import { inspectionText } from '../report/inspection-text.ts';
+import { BadInputError } from './bad-input-error.ts';
+import { optionsOf, type FileOptions } from './file-options.ts';
+import { inputFile, type InputFile } from './input-file.ts';
+
+export interface InspectOptions extends FileOptions {
+  readonly json?: true;
+}
+
+/** Nobody else is here whose files would have to be kept apart. */
+const OWNER = 'inspect';
+
+/** `liftgraph inspect <file…>`: how each file would be read, on standard output; nothing is stored. */
+export async function runInspect(paths: readonly string[], said: InspectOptions): Promise<void> {
+  const files = await Promise.all([...new Set(paths)].map(inputFile));
+  const folder = await mkdtemp(join(tmpdir(), 'liftgraph-'));
+  const room = new ReadingRoom({ folder });
+  try {
+    const found: (Inspection & { readonly file: string })[] = [];
+    for (const file of files) {
+      const inspection = await inspectOne(room, file, said);
+      found.push({ file: file.path, ...inspection });
+      if (said.json !== true) process.stdout.write(`${inspectionText(file.path, inspection)}\n`);
+    }
+    if (said.json === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+  } finally {
+    await room.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function inspectOne(room: ReadingRoom, file: InputFile, said: FileOptions): Promise<Inspection> {
+  const { options, usualMapping } = optionsOf(file.path, said);
+  await using placed = await room.inPlace(OWNER, resolve(file.path), file.bytes);
+  const { mediaType, contentEncoding } = file;
+  const reading = { room, mediaType, contentEncoding, options, usualMapping, now: new Date() };
+  const finding = await inspectFile(placed, reading).catch((error: unknown) => {
+    if (error instanceof ProblemError && error.problem.status < 500)
+      throw new BadInputError(`${file.path}: ${error.message}`, { cause: error });
+    throw error;
+  });
+  return presentFinding(finding, { orders: null, users: null });
+}
