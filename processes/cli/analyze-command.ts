@@ -41,7 +41,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
   try {
     const report = await analyzeFiles(
       {
-        files: files.map((file) => ({ ...file, ...optionsOf(file.path, options) })),
+        files: files.map((file) => ({ ...file, ...optionsOf(file.path, options, files.length === 1) })),
         model: options.model,
         from: options.from ?? null,
         to: options.to ?? null,

@@ -41,23 +41,20 @@ export function addFileOptions(command: Command): Command {
 export function optionsOf(
   path: string,
   said: FileOptions,
+  isOnlyFile: boolean,
 ): { readonly options: UploadOptions; readonly usualMapping: Readonly<Record<string, string>> } {
-  const pairsOf = (pairs: readonly string[] = [], isOwn: boolean) =>
+  const pairsOf = (pairs: readonly string[] = []): Record<string, string> =>
     Object.fromEntries(
       pairs.flatMap((pair) => {
-        const own = ownPart(path, pair);
-        const text = isOwn ? own : own === pair ? pair : null;
-        if (text === null) return [];
-        const at = text.indexOf('=');
-        return [[text.slice(0, at), text.slice(at + 1)]];
+        const text = ownPart(path, pair);
+        return text === null ? [] : [[text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]];
       }),
-    ) as Record<string, string>;
-  const ofFile = (pairs: readonly string[] = []) => pairs.filter((pair) => ownPart(path, pair) !== pair);
+    );
   const { preset, locale, timezone, currency } = said;
   const parsed = uploadOptions.safeParse({
-    mapping: pairsOf(ofFile(said.map), true),
-    constants: pairsOf(said.set, true),
-    answers: pairsOf(said.answer, true),
+    mapping: pairsOf(said.map),
+    constants: pairsOf(said.set),
+    answers: pairsOf(said.answer),
     ...(preset !== undefined && { preset }),
     ...(locale !== undefined && { locale }),
     ...(timezone !== undefined && { timezone }),
@@ -69,7 +66,10 @@ export function optionsOf(
     const option = { mapping: '--map', constants: '--set', answers: '--answer' }[member!] ?? `--${member}`;
     throw new BadInputError(`${option}${name === undefined ? '' : ` ${name}`}: ${issue!.message}.`);
   }
-  return { options: parsed.data, usualMapping: pairsOf(said.map, false) };
+  if (isOnlyFile) return { options: parsed.data, usualMapping: {} };
+  const own = pairsOf(said.map?.filter((pair) => ownPart(path, pair) !== pair));
+  const usual = pairsOf(said.map?.filter((pair) => ownPart(path, pair) === pair));
+  return { options: { ...parsed.data, mapping: own }, usualMapping: usual };
 }
 
 /** What a pair says of a file: itself where it names no file, null where it names another. */

@@ -26,7 +26,7 @@ export async function runInspect(paths: readonly string[], said: InspectOptions)
   try {
     const found: (Inspection & { readonly file: string })[] = [];
     for (const file of files) {
-      const inspection = await inspectOne(room, file, said);
+      const inspection = await inspectOne(room, file, optionsOf(file.path, said, files.length === 1));
       found.push({ file: file.path, ...inspection });
       if (said.json !== true) process.stdout.write(`${inspectionText(file.path, inspection)}\n`);
     }
@@ -37,8 +37,11 @@ export async function runInspect(paths: readonly string[], said: InspectOptions)
   }
 }
 
-async function inspectOne(room: ReadingRoom, file: InputFile, said: FileOptions): Promise<Inspection> {
-  const { options, usualMapping } = optionsOf(file.path, said);
+async function inspectOne(
+  room: ReadingRoom,
+  file: InputFile,
+  { options, usualMapping }: ReturnType<typeof optionsOf>,
+): Promise<Inspection> {
   await using placed = await room.inPlace(OWNER, resolve(file.path), file.bytes);
   const { mediaType, contentEncoding } = file;
   const reading = { room, mediaType, contentEncoding, options, usualMapping, now: new Date() };
