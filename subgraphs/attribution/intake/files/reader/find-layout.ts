@@ -31,6 +31,7 @@ export async function findLayout(
   const wishes = wishesOf(order, header);
   const layout = knownLayout(order, header, wishes) ?? (await proposeLayout(header, wishes, reopened));
   if (layout === null) return refuseColumns(header, wishes);
+  if (layout.refusal !== null && layout.refusal.rows === null) throw layout.refusal.error;
   return { layout, questions: layout.certainty < ASKED_BELOW ? mappingQuestions(layout, wishes) : [] };
 }
 
