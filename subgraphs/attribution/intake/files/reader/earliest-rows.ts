@@ -1,7 +1,7 @@
-import type { CellSource, RowForm } from './record-layout.ts';
+import type { RowForm } from './record-layout.ts';
 import { NOT_TEXT, type RowCells } from './record-reader.ts';
 import { limitExceeded } from './refused-file.ts';
-import { Located } from './row-cells.ts';
+import { Located, type CellSource } from './row-cells.ts';
 import { WrittenTime } from './styles/time-style.ts';
 import { TimeZone } from './styles/time-zone.ts';
 

@@ -4,12 +4,13 @@ import type { TimeStyle } from './cells.ts';
 import { CurrencySums, type CurrencySum } from './currency-sums.ts';
 import { currencyOfUnit } from './currency-units.ts';
 import { EarliestRows } from './earliest-rows.ts';
+import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
-import type { CellSource, RecordLayout } from './record-layout.ts';
+import type { RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
-import { Located } from './row-cells.ts';
+import { Located, type CellSource } from './row-cells.ts';
 import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
 import { TimeEvidence, type DayOrder } from './styles/time-style.ts';
 import { TimeZone } from './styles/time-zone.ts';
@@ -29,12 +30,6 @@ export interface SurveyFinding {
   readonly currencies: readonly CurrencySum[];
   readonly readings: readonly ColumnReading[];
   readonly earliest: EarliestRows;
-}
-
-/** How one column is read, for people. */
-export interface ColumnReading {
-  readonly column: string;
-  readonly reading: DecimalSign | DayOrder;
 }
 
 interface Watched<Evidence> {

@@ -3,7 +3,8 @@ import { ASKED_BELOW, findLayout, recogniserOf } from './find-layout.ts';
 import { EarliestRows } from './earliest-rows.ts';
 import { FileSurvey, type SurveyFinding } from './file-survey.ts';
 import { inspectionOf } from './inspection.ts';
-import type { CellSource, RecordLayout } from './record-layout.ts';
+import type { RecordLayout } from './record-layout.ts';
+import type { CellSource } from './row-cells.ts';
 import { NotPlainError, RecordIntake, type Handover, type IntakePlan } from './record-intake.ts';
 import { PLAIN_STYLES } from './record-tables.ts';
 import { refuseCurrencies, refuseQuestions } from './refuse-open-file.ts';
@@ -24,7 +25,13 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   const { layout, questions } = await findLayout(order, opened.reader.header, () => file.open());
   if (isPlainlyWished(order, layout)) {
     try {
-      const plan = { layout, styles: PLAIN_STYLES, currency: order.amountCurrency, isGuess: true, earliest: new EarliestRows() };
+      const plan = {
+        layout,
+        styles: PLAIN_STYLES,
+        currency: order.amountCurrency,
+        isGuess: true,
+        earliest: new EarliestRows(),
+      };
       return await takeRows(plan, order, opened, handover);
     } catch (error) {
       if (!(error instanceof NotPlainError)) throw error;
@@ -42,8 +49,8 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
 }
 
 /**
- * Nothing was said that makes plain cells mean something else, no more is asked than their rows, and each of them counts
- * whatever the others are.
+ * Nothing was said that makes plain cells mean something else, no more is asked than their rows, and each of these
+ * counts whatever the others are.
  */
 function isPlainlyWished(order: ReadingOrder, layout: RecordLayout): boolean {
   if (layout.forms.some(({ oncePer }) => oncePer !== null)) return false;

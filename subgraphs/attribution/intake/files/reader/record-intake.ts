@@ -7,12 +7,12 @@ import { NumberCell, TimeCell, type Cell } from './cells.ts';
 import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
-import type { CellSource, RecordLayout, RowForm } from './record-layout.ts';
+import type { RecordLayout, RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
 import { isTotal, isTotalBeyond } from './row-tests.ts';
-import { Located } from './row-cells.ts';
+import { Located, type CellSource } from './row-cells.ts';
 import { WrittenNumber, PLAIN_BYTES } from './styles/number-style.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */

@@ -4,19 +4,8 @@ import { printable } from '../printable.ts';
 import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainName } from './column-names.ts';
 import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
-import type { CellPart } from './row-cells.ts';
+import type { CellSource } from './row-cells.ts';
 import type { RowTest } from './row-tests.ts';
-
-/** Where a value of a row is found: in a column, or the same in all rows. */
-export type CellSource = PlacedSource | { readonly constant: Uint8Array };
-
-export interface PlacedSource {
-  readonly place: number;
-  /** What of the cell counts. */
-  readonly part?: CellPart;
-  /** Where the value stands in rows that have nothing here. */
-  readonly otherwise?: CellSource;
-}
 
 /** What a row of the file becomes, where `when` holds. */
 export interface RowForm {

@@ -1,5 +1,18 @@
-import type { CellSource, PlacedSource } from './record-layout.ts';
 import type { RowCells } from './record-reader.ts';
+
+/** Where a value of a row is found: in a column, or the same in all rows. */
+export type CellSource = PlacedSource | { readonly constant: Uint8Array };
+
+export interface PlacedSource {
+  readonly place: number;
+  /** What of the cell counts. */
+  readonly part?: CellPart;
+  /** Where the value stands in rows that have nothing here. */
+  readonly otherwise?: CellSource;
+}
+
+/** Takes of a cell that was looked up what counts. */
+export type CellPart = (cell: Located) => void;
 
 /** A cell of a row that was looked up: `data[start .. end)`, or `NOT_TEXT` as its end. Reused by each look. */
 export class Located {
@@ -31,6 +44,3 @@ export class Located {
     if (part !== undefined && this.end > this.start) part(this);
   }
 }
-
-/** Takes of a cell that was looked up what counts. */
-export type CellPart = (cell: Located) => void;

@@ -47,8 +47,11 @@ export const not =
     !test(cells);
 
 /** What the row of sums below (or above) the rows is called. */
-const TOTALS =
-  /^(?:(?:grand |sub)?totals?|gesamt(?:summe|ergebnis)?|summe|insgesamt|total (?:général|general|geral|generale)|totale|totaal|suma|somme|sum|overall)\b/iu;
+const TOTALS = new RegExp(
+  '^(?:(?:grand |sub)?totals?|gesamt(?:summe|ergebnis)?|summe|insgesamt|total (?:général|general|geral|generale)|' +
+    'totale|totaal|suma|somme|sum|overall)\\b',
+  'iu',
+);
 const CELLS_LOOKED_AT = 4;
 
 /** A row of sums, by its first filled cells. */

@@ -2,12 +2,12 @@ import type { CanonicalColumn } from '../../../../../../schema/origins/canonical
 import { RECORD_SHAPES, type RecordKind } from '../record-kind.ts';
 import {
   wishedColumns,
-  type CellSource,
   type LayoutRefusal,
   type LayoutWishes,
   type RecordLayout,
   type RowForm,
 } from '../record-layout.ts';
+import type { CellSource } from '../row-cells.ts';
 import { invalidFile } from '../refused-file.ts';
 import { areUnlike, isEmptyAt, isOfOtherHost, isOneOf, not, type RowTest } from '../row-tests.ts';
 import { PresetColumns } from './preset-columns.ts';
@@ -20,9 +20,7 @@ const SIGNATURE_CERTAINTY = 0.98;
 /** The export whose signature stands in a header; null for none. */
 export function presetBySignature(header: readonly string[]): Preset | null {
   const columns = new PresetColumns(header);
-  return (
-    PRESETS.find(({ signatures }) => signatures.some((names) => names.every((name) => columns.has(name)))) ?? null
-  );
+  return PRESETS.find(({ signatures }) => signatures.some((names) => names.every((name) => columns.has(name)))) ?? null;
 }
 
 /** @throws RefusedFileError `unknown_preset` */
@@ -119,11 +117,7 @@ function daysRefusal({ period, title, instead }: Preset, columns: PresetColumns)
 }
 
 /** Nothing where the file has none of the columns of the form, or cannot be asked what it must be asked. */
-function formOf(
-  form: PresetForm,
-  columns: PresetColumns,
-  wished: ReadonlyMap<CanonicalColumn, CellSource>,
-): RowForm[] {
+function formOf(form: PresetForm, columns: PresetColumns, wished: ReadonlyMap<CanonicalColumn, CellSource>): RowForm[] {
   const sources = new Map<CanonicalColumn, CellSource>();
   for (const [canonical, value] of Object.entries(form.constants ?? {}))
     sources.set(canonical as CanonicalColumn, { constant: Buffer.from(value) });

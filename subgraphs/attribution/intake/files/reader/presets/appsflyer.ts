@@ -6,9 +6,9 @@ const TOUCH_TYPES = { impression: 'view' };
 /** Names of networks, as the spend of their exports is called. */
 const CHANNELS = {
   'facebook ads': 'meta_ads',
-  'googleadwords_int': 'google_ads',
-  'tiktokglobal_int': 'tiktok_ads',
-  'bingsearch_int': 'microsoft_ads',
+  googleadwords_int: 'google_ads',
+  tiktokglobal_int: 'tiktok_ads',
+  bingsearch_int: 'microsoft_ads',
 };
 
 function touch(time: string, type: string, source: string, campaign: string): PresetForm {

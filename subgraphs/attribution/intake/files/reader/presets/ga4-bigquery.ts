@@ -55,9 +55,7 @@ export const ga4BigQuery: Preset = {
   name: 'ga4_bigquery',
   title: 'Google Analytics 4, events from BigQuery',
   kind: 'events',
-  signatures: [
-    ['event_name', 'event_timestamp', 'user_pseudo_id'],
-  ],
+  signatures: [['event_name', 'event_timestamp', 'user_pseudo_id']],
   forms: [
     { ...touch, when: [{ filled: SESSION }], oncePer: [USER, SESSION] },
     { ...touch, when: [{ column: 'event_name', in: ['session_start'] }, { lacks: SESSION }] },

@@ -19,7 +19,10 @@ export const klaviyoCampaigns: Preset = {
       columns: {
         date: ['Send Time', 'Send Date'],
         campaign: 'Campaign Name',
-        channel: [{ column: 'Campaign Channel', as: { 'email': 'email', 'sms': 'sms', 'mobile push': 'mobile_push' } }, { constant: 'email' }],
+        channel: [
+          { column: 'Campaign Channel', as: { email: 'email', sms: 'sms', 'mobile push': 'mobile_push' } },
+          { constant: 'email' },
+        ],
         impressions: ['Successful Deliveries', 'Total Recipients'],
         clicks: 'Total Clicks',
       },

@@ -1,6 +1,6 @@
 import { currencyInName, plainName } from '../column-names.ts';
-import type { CellSource, PlacedSource } from '../record-layout.ts';
-import type { CellPart, Located } from '../row-cells.ts';
+
+import type { CellPart, Located, CellSource, PlacedSource } from '../row-cells.ts';
 import type { PresetColumn, PresetPart } from './preset.ts';
 
 const ANY_CURRENCY = ' (*)';
@@ -42,7 +42,10 @@ export class PresetColumns {
   /** Where the value stands, by the columns that the file has of these; null where it has none of them. */
   sourceOf(columns: PresetColumn | readonly PresetColumn[]): CellSource | null {
     let source: CellSource | null = null;
-    for (const column of (Array.isArray(columns) ? (columns as readonly PresetColumn[]) : [columns as PresetColumn]).toReversed()) {
+    for (const column of (Array.isArray(columns)
+      ? (columns as readonly PresetColumn[])
+      : [columns as PresetColumn]
+    ).toReversed()) {
       if (typeof column === 'object' && 'constant' in column) source = { constant: Buffer.from(column.constant) };
       else source = this.#placed(typeof column === 'string' ? { column } : column, source) ?? source;
     }
@@ -51,7 +54,9 @@ export class PresetColumns {
 
   /** The currency that stands in the name of a column that was found with any. */
   currencyOf(column: PresetColumn | readonly PresetColumn[]): string | null {
-    const names = [column].flat().filter((each): each is string => typeof each === 'string' && each.endsWith(ANY_CURRENCY));
+    const names = [column]
+      .flat()
+      .filter((each): each is string => typeof each === 'string' && each.endsWith(ANY_CURRENCY));
     const [place] = this.placesOf(names);
     return place === undefined ? null : currencyInName(this.header[place]!).currency;
   }

@@ -58,7 +58,10 @@ export const segment: Preset = {
   forms: [
     ...touches([PAGE.type], 'context.page.url', 'context.page.referrer'),
     ...touches([{ lacks: ['type'] }, { filled: ['url'] }], 'url', 'referrer'),
-    order('properties.', [{ column: 'type', in: ['track'] }, { column: 'event', in: ORDERS }]),
+    order('properties.', [
+      { column: 'type', in: ['track'] },
+      { column: 'event', in: ORDERS },
+    ]),
     order('', [{ lacks: ['type'] }, { column: 'event', in: ORDERS }]),
   ],
   timeZone: 'UTC',
