@@ -64,8 +64,9 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
   return {
     header,
     hasPlainNumbers: true,
-    read(used, sink) {
-      const cells = new JsonCells(header, used);
+    namesColumns: true,
+    read(used, sink, names) {
+      const cells = new JsonCells(names, used);
       for (const [index, row] of objects.entries()) {
         if (row !== undefined && cells.take(row)) sink.row(cells.row, index + 1);
         else sink.unreadable(index + 1, row === undefined ? 'malformed_json' : 'row_too_long');
@@ -79,6 +80,7 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
 class JsonLines implements RecordReader {
   readonly header: readonly string[];
   readonly hasPlainNumbers = true;
+  readonly namesColumns = true;
   readonly #window: Window;
 
   constructor(window: Window, header: readonly string[]) {
@@ -86,9 +88,9 @@ class JsonLines implements RecordReader {
     this.header = header;
   }
 
-  async read(used: ReadonlySet<number>, sink: RowSink): Promise<void> {
+  async read(used: ReadonlySet<number>, sink: RowSink, header: readonly string[]): Promise<void> {
     const window = this.#window;
-    const cells = new JsonCells(this.header, used);
+    const cells = new JsonCells(header, used);
     for (let line = 1; ;) {
       if (!window.isFull) {
         await window.fill();

@@ -22,7 +22,7 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   const file = new SourceFile(order, (bytes) => handover.room(bytes), recogniserOf(order));
   let encoding: TextEncoding | 'auto' = 'auto';
   let opened = await file.open();
-  const { layout, questions } = await findLayout(order, opened.reader.header, () => file.open());
+  const { layout, questions } = await findLayout(order, opened.reader, () => file.open());
   if (isPlainlyWished(order, layout)) {
     try {
       const plan = {
@@ -65,7 +65,7 @@ async function takeRows(
   handover: Handover,
 ): Promise<ReadingFinding> {
   const intake = new RecordIntake(plan, order, content, handover);
-  await reader.read(usedBy(plan.layout), intake);
+  await reader.read(usedBy(plan.layout), intake, plan.layout.header);
   intake.handOnAll();
   return intake.finding();
 }
@@ -77,7 +77,7 @@ async function surveyed(
   handover: Handover,
 ): Promise<SurveyFinding> {
   const survey = new FileSurvey(layout, order, reader.hasPlainNumbers, () => handover.progress(content.bytes));
-  await reader.read(usedBy(layout), survey);
+  await reader.read(usedBy(layout), survey, layout.header);
   return survey.finding();
 }
 

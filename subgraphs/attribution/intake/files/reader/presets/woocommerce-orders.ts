@@ -4,7 +4,7 @@ import type { Preset } from './preset.ts';
 const UNPAID = ['cancelled', 'failed', 'pending', 'checkout-draft', 'auto-draft', 'trash'];
 
 /**
- * Orders as the extension "Customer / Order / Coupon Export" writes them, one row each. The report of Analytics, Orders,
+ * Orders as the extension "Customer / Order / Coupon Export" writes them, one row each. The report of Analytics, Orders
  * is known, too, and refused: it has names of customers, but no ids.
  * https://woocommerce.com/document/ordercustomer-csv-export/
  */
