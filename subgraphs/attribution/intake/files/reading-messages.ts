@@ -102,7 +102,8 @@ export interface ReadingFinding {
   readonly rejectedRevenue: number;
   /** Times say no zone: they were taken as UTC. */
   readonly hasZoneless: boolean;
-  /** Accepted rows that are conversions. */
+  /** Touches and conversions of accepted rows, which may hold several. */
+  readonly touchpoints: number;
   readonly conversions: number;
   /** Time span of the accepted rows, milliseconds since 1970; null when none has a time. */
   readonly earliestMs: number | null;

@@ -73,6 +73,12 @@ export class TextCell implements Cell {
     return characterFault(data, start, end);
   }
 
+  /** A character for each byte. */
+  latin1(): string {
+    const data = this.#data;
+    return Buffer.from(data.buffer, data.byteOffset + this.#start, this.#end - this.#start).toString('latin1');
+  }
+
   addTo(column: TextColumn): void {
     column.add(this.#data, this.#start, this.#end);
   }
@@ -132,8 +138,9 @@ export class TimeCell implements Cell {
     column.add(Number.isNaN(this.ms) ? 0 : this.ms);
   }
 
-  addDayTo(column: IntegerColumn): void {
-    column.add(Number.isNaN(this.ms) ? 0 : Math.floor(this.ms / 86_400_000));
+  /** Days since 1970. */
+  get day(): number {
+    return Number.isNaN(this.ms) ? 0 : Math.floor(this.ms / 86_400_000);
   }
 
   #readWritten(data: Uint8Array, start: number, end: number, { order, zone }: TimeStyle): number {

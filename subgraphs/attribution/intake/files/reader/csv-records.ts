@@ -19,6 +19,7 @@ export async function openCsv(
 class CsvRecords implements RecordReader {
   readonly header: readonly string[];
   readonly hasPlainNumbers = false;
+  readonly namesColumns = false;
   readonly #window: Window;
   readonly #scanner: CsvScanner;
   readonly #firstLine: number;

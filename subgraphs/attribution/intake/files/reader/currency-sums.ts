@@ -1,7 +1,7 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
-import type { CellSource, RowForm } from './record-layout.ts';
+import type { RowForm } from './record-layout.ts';
 import { NOT_TEXT, type RowCells } from './record-reader.ts';
-import { Located } from './row-cells.ts';
+import { Located, type CellSource } from './row-cells.ts';
 import { PLAIN_BYTES, WrittenNumber, type DecimalSign } from './styles/number-style.ts';
 
 /** What rows in one currency are worth. */

@@ -3,12 +3,14 @@ import type { ReadingOrder } from '../reading-messages.ts';
 import type { TimeStyle } from './cells.ts';
 import { CurrencySums, type CurrencySum } from './currency-sums.ts';
 import { currencyOfUnit } from './currency-units.ts';
+import { EarliestRows } from './earliest-rows.ts';
+import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
-import type { CellSource, RecordLayout } from './record-layout.ts';
+import type { RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
-import { Located } from './row-cells.ts';
+import { Located, type CellSource } from './row-cells.ts';
 import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
 import { TimeEvidence, type DayOrder } from './styles/time-style.ts';
 import { TimeZone } from './styles/time-zone.ts';
@@ -27,12 +29,7 @@ export interface SurveyFinding {
   /** What the rows are worth in each currency that they name. */
   readonly currencies: readonly CurrencySum[];
   readonly readings: readonly ColumnReading[];
-}
-
-/** How one column is read, for people. */
-export interface ColumnReading {
-  readonly column: string;
-  readonly reading: DecimalSign | DayOrder;
+  readonly earliest: EarliestRows;
 }
 
 interface Watched<Evidence> {
@@ -54,6 +51,7 @@ export class FileSurvey implements RowSink {
   readonly #numbers: readonly Watched<NumberEvidence>[];
   readonly #times: readonly Watched<TimeEvidence>[];
   readonly #sums: CurrencySums;
+  readonly #earliest = new EarliestRows();
   readonly #located = new Located();
 
   constructor(layout: RecordLayout, order: ReadingOrder, hasPlainNumbers: boolean, onPause: () => void) {
@@ -67,10 +65,14 @@ export class FileSurvey implements RowSink {
   }
 
   row(cells: RowCells): void {
-    if (this.#layout.skip?.(cells) === true) return;
+    const { skip, refusal, forms } = this.#layout;
+    if (skip?.(cells) === true) return;
+    if (refusal?.rows?.(cells) === true) throw refusal.error;
     for (const watched of this.#numbers) this.#look(watched, cells);
     for (const watched of this.#times) this.#look(watched, cells);
     this.#sums.add(cells);
+    for (const form of forms)
+      if (form.oncePer !== null && form.when?.(cells) !== false) this.#earliest.look(form, cells);
   }
 
   unreadable(): void {
@@ -98,6 +100,7 @@ export class FileSurvey implements RowSink {
       orders.set(each.column, this.#settle(each, own, wished?.order, otherDays, questions));
     return {
       styles: this.#stylesOf(decimals, orders),
+      earliest: this.#earliest,
       questions,
       currency: this.#currency(),
       currencies: this.#sums.read(decimals.get('revenue') ?? decimals.get('spend') ?? 'point'),
@@ -114,7 +117,7 @@ export class FileSurvey implements RowSink {
       const first = sources.find((source) => 'place' in source);
       const places = new Set<number>();
       const distinct = sources.filter((source) => {
-        if (!('place' in source)) return true;
+        if (!('place' in source) || source.part !== undefined || source.otherwise !== undefined) return true;
         const isNew = !places.has(source.place);
         places.add(source.place);
         return isNew;
@@ -162,7 +165,11 @@ export class FileSurvey implements RowSink {
     orders: ReadonlyMap<CanonicalColumn, DayOrder | null>,
   ): Styles {
     const zone = new TimeZone(this.#order.timezone ?? this.#layout.timeZone ?? 'UTC');
-    const times = new Map<CanonicalColumn, TimeStyle>([...orders].map(([column, order]) => [column, { order, zone }]));
+    // A day is that of the clock on the wall.
+    const ofDays = new TimeZone('UTC');
+    const times = new Map<CanonicalColumn, TimeStyle>(
+      [...orders].map(([column, order]) => [column, { order, zone: column === 'date' ? ofDays : zone }]),
+    );
     return {
       decimalOf: (column) => decimals.get(column) ?? null,
       timeOf: (column) => times.get(column) ?? null,

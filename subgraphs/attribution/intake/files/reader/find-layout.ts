@@ -2,6 +2,7 @@ import type { ReadingOrder } from '../reading-messages.ts';
 import { plainName } from './column-names.ts';
 import type { RecognisesHeader } from './header-search.ts';
 import { layoutByPreset, presetBySignature, presetNamed } from './presets/apply-preset.ts';
+import { PresetColumns } from './presets/preset-columns.ts';
 import { proposeLayout } from './propose-layout.ts';
 import type { Question } from './questions.ts';
 import { layoutByNames, refuseColumns, type LayoutWishes, type RecordLayout } from './record-layout.ts';
@@ -25,12 +26,15 @@ export interface FoundLayout {
  */
 export async function findLayout(
   order: ReadingOrder,
-  header: readonly string[],
+  { header, namesColumns }: OpenedFile['reader'],
   reopened: () => Promise<OpenedFile>,
 ): Promise<FoundLayout> {
   const wishes = wishesOf(order, header);
-  const layout = knownLayout(order, header, wishes) ?? (await proposeLayout(header, wishes, reopened));
+  const layout =
+    knownLayout(order, new PresetColumns(header, namesColumns), wishes) ??
+    (await proposeLayout(header, wishes, reopened));
   if (layout === null) return refuseColumns(header, wishes);
+  if (layout.refusal !== null && layout.refusal.rows === null) throw layout.refusal.error;
   return { layout, questions: layout.certainty < ASKED_BELOW ? mappingQuestions(layout, wishes) : [] };
 }
 
@@ -38,7 +42,7 @@ export async function findLayout(
 export function recogniserOf(order: ReadingOrder): RecognisesHeader {
   return (names) => {
     try {
-      return knownLayout(order, names, wishesOf(order, names))?.certainty ?? 0;
+      return knownLayout(order, new PresetColumns(names, false), wishesOf(order, names))?.certainty ?? 0;
     } catch (error) {
       // What is wrong with it is told when it turns out to be the header.
       if (error instanceof RefusedFileError) return 0;
@@ -47,10 +51,10 @@ export function recogniserOf(order: ReadingOrder): RecognisesHeader {
   };
 }
 
-function knownLayout(order: ReadingOrder, header: readonly string[], wishes: LayoutWishes): RecordLayout | null {
-  if (order.preset !== null) return layoutByPreset(presetNamed(order.preset), header, wishes, true);
-  const preset = Object.keys(order.mapping).length > 0 ? null : presetBySignature(header);
-  return preset === null ? layoutByNames(header, wishes) : layoutByPreset(preset, header, wishes, false);
+function knownLayout(order: ReadingOrder, columns: PresetColumns, wishes: LayoutWishes): RecordLayout | null {
+  if (order.preset !== null) return layoutByPreset(presetNamed(order.preset), columns, wishes, true);
+  const preset = Object.keys(order.mapping).length > 0 ? null : presetBySignature(columns);
+  return preset === null ? layoutByNames(columns.header, wishes) : layoutByPreset(preset, columns, wishes, false);
 }
 
 /**

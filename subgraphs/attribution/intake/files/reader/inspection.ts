@@ -1,6 +1,14 @@
-import type { ColumnReading, SurveyFinding } from './file-survey.ts';
+import type { CurrencySum } from './currency-sums.ts';
 import type { Question } from './questions.ts';
 import type { RecordLayout } from './record-layout.ts';
+import type { DecimalSign } from './styles/number-style.ts';
+import type { DayOrder } from './styles/time-style.ts';
+
+/** How one column is read, for people. */
+export interface ColumnReading {
+  readonly column: string;
+  readonly reading: DecimalSign | DayOrder;
+}
 
 /** How a file would be read, for whoever looks before loading it. */
 export interface Inspection {
@@ -12,10 +20,14 @@ export interface Inspection {
   readonly questions: readonly Question[];
   readonly readings: readonly ColumnReading[];
   /** What the rows are worth in each currency that they name. */
-  readonly currencies: SurveyFinding['currencies'];
+  readonly currencies: readonly CurrencySum[];
 }
 
-export function inspectionOf(layout: RecordLayout, survey: SurveyFinding, questions: readonly Question[]): Inspection {
+export function inspectionOf(
+  layout: RecordLayout,
+  survey: Pick<Inspection, 'readings' | 'currencies'>,
+  questions: readonly Question[],
+): Inspection {
   const mapping: Record<string, string> = {};
   const constants: Record<string, string> = {};
   for (const { columns } of layout.forms) {

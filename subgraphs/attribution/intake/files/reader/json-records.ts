@@ -1,9 +1,8 @@
 import { MAX_COLUMNS, MAX_ROW_BYTES } from '../reading-limits.ts';
+import { NestedMembers, nestedName, nestedNames, type JsonObject, type NestedName } from './nested-members.ts';
 import { emptyRow, NOT_TEXT, type RecordReader, type RowCells, type RowSink } from './record-reader.ts';
 import { invalidFile, RefusedFileError } from './refused-file.ts';
 import { Window } from './window.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 const LF = 0x0a;
 const OPENING_BRACE = 0x7b;
@@ -65,8 +64,9 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
   return {
     header,
     hasPlainNumbers: true,
-    read(used, sink) {
-      const cells = new JsonCells(header, used);
+    namesColumns: true,
+    read(used, sink, names) {
+      const cells = new JsonCells(names, used);
       for (const [index, row] of objects.entries()) {
         if (row !== undefined && cells.take(row)) sink.row(cells.row, index + 1);
         else sink.unreadable(index + 1, row === undefined ? 'malformed_json' : 'row_too_long');
@@ -80,6 +80,7 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
 class JsonLines implements RecordReader {
   readonly header: readonly string[];
   readonly hasPlainNumbers = true;
+  readonly namesColumns = true;
   readonly #window: Window;
 
   constructor(window: Window, header: readonly string[]) {
@@ -87,9 +88,9 @@ class JsonLines implements RecordReader {
     this.header = header;
   }
 
-  async read(used: ReadonlySet<number>, sink: RowSink): Promise<void> {
+  async read(used: ReadonlySet<number>, sink: RowSink, header: readonly string[]): Promise<void> {
     const window = this.#window;
-    const cells = new JsonCells(this.header, used);
+    const cells = new JsonCells(header, used);
     for (let line = 1; ;) {
       if (!window.isFull) {
         await window.fill();
@@ -125,20 +126,26 @@ class JsonLines implements RecordReader {
 class JsonCells {
   readonly row: RowCells;
   readonly #bytes: Buffer;
-  readonly #used: readonly { readonly place: number; readonly key: string }[];
+  readonly #used: readonly { readonly place: number; readonly key: string; readonly nested: NestedName | null }[];
+  readonly #members = new NestedMembers();
 
   constructor(header: readonly string[], used: ReadonlySet<number>) {
     // A replacement character takes three bytes where one stood.
     this.#bytes = Buffer.allocUnsafe(3 * MAX_ROW_BYTES + 64);
     this.row = { ...emptyRow(header.length), data: this.#bytes, count: header.length };
-    this.#used = [...used].map((place) => ({ place, key: header[place]! }));
+    this.#used = [...used].map((place) => ({ place, key: header[place]!, nested: nestedName(header[place]!) }));
   }
 
   /** @returns whether the row is short enough */
   take(object: JsonObject): boolean {
     let at = 0;
-    for (const { place, key } of this.#used) {
-      const text = Object.hasOwn(object, key) ? textOf(object[key]) : '';
+    this.#members.of(object);
+    for (const { place, key, nested } of this.#used) {
+      const text = Object.hasOwn(object, key)
+        ? textOf(object[key])
+        : nested === null
+          ? ''
+          : textOf(this.#members.at(nested));
       if (at + (text?.length ?? 0) > MAX_ROW_BYTES) return false;
       this.row.starts[place] = at;
       if (text !== undefined) at += this.#bytes.write(text, at);
@@ -170,7 +177,7 @@ function headerOf(objects: readonly JsonObject[]): string[] {
     if (names.size > MAX_COLUMNS)
       throw invalidFile('too_many_columns', `The rows have more than the ${MAX_COLUMNS} columns that are allowed`);
   }
-  return [...names];
+  return [...names, ...nestedNames(objects, names, MAX_COLUMNS - names.size)];
 }
 
 function parsedObject(line: string): JsonObject | undefined {

@@ -31,6 +31,7 @@ export async function openParquet(path: string, limits: ReadingLimits): Promise<
     return {
       header,
       hasPlainNumbers: true,
+      namesColumns: false,
       async read(used, sink) {
         try {
           await readable(() => readGroups({ file, metadata, root, leaves, limits }, used, sink));

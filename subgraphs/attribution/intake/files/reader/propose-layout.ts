@@ -81,7 +81,7 @@ async function contentsOf(
   const sample = new ContentSample(Math.min(header.length, MOST_COLUMNS));
   const places = new Set(Array.from({ length: Math.min(header.length, MOST_COLUMNS) }, (_, place) => place));
   try {
-    await reader.read(places, sample);
+    await reader.read(places, sample, header);
   } catch (error) {
     if (!(error instanceof ReadingStoppedError)) throw error;
   }

@@ -1,8 +1,10 @@
 import type { ReadingFinding, ReadingOrder } from '../reading-messages.ts';
 import { ASKED_BELOW, findLayout, recogniserOf } from './find-layout.ts';
+import { EarliestRows } from './earliest-rows.ts';
 import { FileSurvey, type SurveyFinding } from './file-survey.ts';
 import { inspectionOf } from './inspection.ts';
 import type { RecordLayout } from './record-layout.ts';
+import type { CellSource } from './row-cells.ts';
 import { NotPlainError, RecordIntake, type Handover, type IntakePlan } from './record-intake.ts';
 import { PLAIN_STYLES } from './record-tables.ts';
 import { refuseCurrencies, refuseQuestions } from './refuse-open-file.ts';
@@ -20,10 +22,16 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   const file = new SourceFile(order, (bytes) => handover.room(bytes), recogniserOf(order));
   let encoding: TextEncoding | 'auto' = 'auto';
   let opened = await file.open();
-  const { layout, questions } = await findLayout(order, opened.reader.header, () => file.open());
+  const { layout, questions } = await findLayout(order, opened.reader, () => file.open());
   if (isPlainlyWished(order, layout)) {
     try {
-      const plan = { layout, styles: PLAIN_STYLES, currency: order.amountCurrency, isGuess: true };
+      const plan = {
+        layout,
+        styles: PLAIN_STYLES,
+        currency: order.amountCurrency,
+        isGuess: true,
+        earliest: new EarliestRows(),
+      };
       return await takeRows(plan, order, opened, handover);
     } catch (error) {
       if (!(error instanceof NotPlainError)) throw error;
@@ -40,8 +48,12 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   return order.isDryRun ? { ...finding, inspection: inspectionOf(layout, found, open) } : finding;
 }
 
-/** Nothing was said that makes plain cells mean something else, and no more is asked than their rows. */
+/**
+ * Nothing was said that makes plain cells mean something else, no more is asked than their rows, and each of these
+ * counts whatever the others are.
+ */
 function isPlainlyWished(order: ReadingOrder, layout: RecordLayout): boolean {
+  if (layout.forms.some(({ oncePer }) => oncePer !== null)) return false;
   const zone = order.timezone ?? layout.timeZone ?? 'UTC';
   return !order.isDryRun && zone === 'UTC' && layout.certainty >= ASKED_BELOW;
 }
@@ -53,7 +65,7 @@ async function takeRows(
   handover: Handover,
 ): Promise<ReadingFinding> {
   const intake = new RecordIntake(plan, order, content, handover);
-  await reader.read(usedBy(plan.layout, reader.header.length), intake);
+  await reader.read(usedBy(plan.layout), intake, plan.layout.header);
   intake.handOnAll();
   return intake.finding();
 }
@@ -65,19 +77,21 @@ async function surveyed(
   handover: Handover,
 ): Promise<SurveyFinding> {
   const survey = new FileSurvey(layout, order, reader.hasPlainNumbers, () => handover.progress(content.bytes));
-  await reader.read(usedBy(layout, reader.header.length), survey);
+  await reader.read(usedBy(layout), survey, layout.header);
   return survey.finding();
 }
 
-function planOf(layout: RecordLayout, { styles, currency }: SurveyFinding, order: ReadingOrder): IntakePlan {
-  return { layout, styles, currency: order.amountCurrency ?? currency, isGuess: false };
+function planOf(layout: RecordLayout, { styles, currency, earliest }: SurveyFinding, order: ReadingOrder): IntakePlan {
+  return { layout, styles, currency: order.amountCurrency ?? currency, isGuess: false, earliest };
 }
 
-/** Places of the columns that are read; presets look at others, too, to tell what a row is. */
-function usedBy(layout: RecordLayout, columns: number): ReadonlySet<number> {
-  if (layout.preset !== null) return new Set(Array.from({ length: columns }, (_, place) => place));
-  const places = layout.forms.flatMap((form) =>
-    [...form.columns.values()].flatMap((source) => ('place' in source ? [source.place] : [])),
-  );
-  return new Set(places);
+/** Places of the columns that are read. */
+function usedBy({ forms, lookedAt }: RecordLayout): ReadonlySet<number> {
+  const places = new Set(lookedAt);
+  for (const { columns, oncePer } of forms) {
+    for (const source of [...columns.values(), ...(oncePer ?? [])])
+      for (let each: CellSource | undefined = source; each !== undefined && 'place' in each; each = each.otherwise)
+        places.add(each.place);
+  }
+  return places;
 }

@@ -4,13 +4,15 @@ import type { BlockHead, ReadingFinding, ReadingOrder } from '../reading-message
 import type { RejectCode } from '../rejects.ts';
 import { nativeBlock } from './block-columns.ts';
 import { NumberCell, TimeCell, type Cell } from './cells.ts';
+import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
-import type { CellSource, RecordLayout, RowForm } from './record-layout.ts';
+import type { RecordLayout, RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
-import { recordShape, type RecordShape, type RecordTable, type Styles } from './record-tables.ts';
-import { isTotal } from './row-tests.ts';
-import { Located } from './row-cells.ts';
+import { bytesOf, type RecordTable } from './record-table.ts';
+import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
+import { isTotal, isTotalBeyond } from './row-tests.ts';
+import { Located, type CellSource } from './row-cells.ts';
 import { WrittenNumber, PLAIN_BYTES } from './styles/number-style.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */
@@ -32,6 +34,8 @@ export interface IntakePlan {
    * reading.
    */
   readonly isGuess: boolean;
+  /** Where of several rows only the earliest counts. */
+  readonly earliest: EarliestRows;
 }
 
 /** A file that was taken as plainly written is not: all of it must be looked at. */
@@ -76,13 +80,13 @@ export class RecordIntake implements RowSink {
   readonly #shape: RecordShape;
   readonly #forms: readonly ReadForm[];
   readonly #located = new Located();
-  readonly #rows = new Map<RecordTable, number>();
   readonly #rejects: { line: number; column: string; code: string; value: string }[] = [];
   readonly #sample: ReadSample | null;
   readonly #rejectedRevenue: RejectedRevenue;
   #accepted = 0;
   #rejected = 0;
   #skipped = 0;
+  #touchpoints = 0;
   #conversions = 0;
   #earliestMs = Infinity;
   #latestMs = -Infinity;
@@ -100,14 +104,19 @@ export class RecordIntake implements RowSink {
   }
 
   row(cells: RowCells, line: number): void {
-    const { layout } = this.#plan;
-    if (cells.hasExcess || hasMoreThan(cells, layout.header.length))
-      return this.#reject(line, '', 'too_many_columns', '');
-    if (layout.skip?.(cells) === true) {
-      this.#skipped += 1;
-      return undefined;
+    const { header, skip, refusal } = this.#plan.layout;
+    if (skip?.(cells) === true) return this.#skip();
+    if (cells.hasExcess || hasMoreThan(cells, header.length))
+      return isTotalBeyond(cells, header.length) ? this.#skip() : this.#reject(line, '', 'too_many_columns', '');
+    if (refusal?.rows?.(cells) === true) throw refusal.error;
+    let isTaken = false;
+    for (const form of this.#forms) {
+      if (!this.#isOf(form.form, cells)) continue;
+      if (!this.#readRow(form, cells, line)) return undefined;
+      isTaken = true;
     }
-    for (const form of this.#forms) if (form.form.when?.(cells) !== false) this.#readRow(form, cells, line);
+    if (isTaken) this.#accepted += 1;
+    else this.#skip();
     return undefined;
   }
 
@@ -122,7 +131,9 @@ export class RecordIntake implements RowSink {
   /** @throws NotPlainError when numbers can still be read in two ways */
   handOnAll(): void {
     this.#refuseOpenNumbers();
-    for (const table of this.#shape.tables) this.#handOn(table);
+    for (const table of this.#shape.tables) {
+      for (table.release(BLOCK_BYTES); table.rows > 0; table.release(BLOCK_BYTES)) this.#handOn(table);
+    }
   }
 
   finding(): ReadingFinding {
@@ -134,6 +145,7 @@ export class RecordIntake implements RowSink {
       accepted: this.#accepted,
       rejected: this.#rejected,
       skipped: this.#skipped,
+      touchpoints: this.#touchpoints,
       conversions: this.#conversions,
       rejectedRevenue: this.#rejectedRevenue.sum,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -156,7 +168,13 @@ export class RecordIntake implements RowSink {
     return { form, shape, cells };
   }
 
-  #readRow({ form, cells: read }: ReadForm, cells: RowCells, line: number): void {
+  #isOf(form: RowForm, cells: RowCells): boolean {
+    if (form.when?.(cells) === false) return false;
+    return form.oncePer === null || this.#plan.earliest.takes(form, cells);
+  }
+
+  /** @returns whether the row was taken; it is told what is wrong with it otherwise */
+  #readRow({ form, cells: read }: ReadForm, cells: RowCells, line: number): boolean {
     for (let index = 0; index < read.length; index += 1) {
       const { source, cell } = read[index]!;
       const { data, start, end } = this.#located.at(source, cells);
@@ -167,30 +185,34 @@ export class RecordIntake implements RowSink {
     if (fault !== null) {
       // A column that the file does not have is not to blame: the row as a whole is.
       const source = form.columns.get(fault.column);
-      if (source === undefined) return this.#reject(line, '', fault.code, '');
-      return this.#rejectCell(line, fault.code, cells, source);
+      if (source === undefined) this.#reject(line, '', fault.code, '');
+      else this.#rejectCell(line, fault.code, cells, source);
+      return false;
     }
-    this.#take(cells, line);
-    return undefined;
+    return this.#take(cells, line);
   }
 
-  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): void {
+  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): false {
     if (cell instanceof TimeCell && (code === 'missing_value' || code === 'not_a_date') && isTotal(cells)) {
-      this.#skipped += 1;
-      return;
+      this.#skip();
+      return false;
     }
     if (this.#plan.isGuess && EXPLICABLE.has(code)) throw new NotPlainError(code);
     this.#rejectedRevenue.add(cells, this.#located);
     this.#rejectCell(line, code, cells, source);
+    return false;
   }
 
-  #take(cells: RowCells, line: number): void {
-    this.#sample?.take(cells, line);
+  #take(cells: RowCells, line: number): boolean {
     const table = this.#shape.tableOf();
-    table.add(line);
-    this.#rows.set(table, (this.#rows.get(table) ?? 0) + 1);
-    this.#accepted += 1;
+    const fault = table.add(line);
+    if (fault !== null) {
+      this.#reject(line, '', fault, '');
+      return false;
+    }
+    this.#sample?.take(cells, line);
     if (table.name === 'conversions') this.#conversions += 1;
+    if (table.name === 'touchpoints') this.#touchpoints += 1;
     if (bytesOf(table) >= BLOCK_BYTES) {
       this.#refuseOpenNumbers();
       this.#handOn(table);
@@ -198,6 +220,7 @@ export class RecordIntake implements RowSink {
     const ms = this.#shape.timeMs();
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
+    return true;
   }
 
   /** Nothing is stored of which a whole column may mean something else. */
@@ -208,23 +231,23 @@ export class RecordIntake implements RowSink {
   }
 
   #handOn(table: RecordTable): void {
-    const rows = this.#rows.get(table) ?? 0;
-    if (rows === 0) return;
     const { currency } = this.#shape;
     currency?.settle(DEFAULT_CURRENCY);
     if (!this.#order.isDryRun)
       this.#handover.block(
-        { table: table.name, rows, currency: currency?.settled ?? DEFAULT_CURRENCY },
-        nativeBlock(table.columns, rows),
+        { table: table.name, rows: table.rows, currency: currency?.settled ?? DEFAULT_CURRENCY },
+        nativeBlock(table.columns, table.rows),
       );
-    for (const column of table.columns) column.clear();
-    this.#rows.set(table, 0);
+    table.clear();
   }
 
   /** Unless somebody said which zone they are of. */
   #hasZoneless(): boolean {
     if (this.#order.timezone !== null || this.#plan.layout.timeZone !== null) return false;
-    return this.#shape.cells.some(({ cell }) => cell instanceof TimeCell && cell.hasZoneless);
+    // A day is that of the clock on the wall, whatever the zone.
+    return this.#shape.cells.some(
+      ({ column, cell }) => column === 'timestamp' && cell instanceof TimeCell && cell.hasZoneless,
+    );
   }
 
   #rejectCell(line: number, code: RejectCode, cells: RowCells, source: CellSource): void {
@@ -232,6 +255,10 @@ export class RecordIntake implements RowSink {
     const value = this.#rejected < MAX_KEPT_REJECTS && end > start ? quoted(data, start, end) : '';
     const column = 'place' in source ? (this.#plan.layout.header[source.place] ?? '') : '';
     this.#reject(line, column, code, value);
+  }
+
+  #skip(): void {
+    this.#skipped += 1;
   }
 
   #reject(line: number, column: string, code: RejectCode, value: string): void {
@@ -268,12 +295,6 @@ class RejectedRevenue {
       return;
     }
   }
-}
-
-function bytesOf({ columns }: RecordTable): number {
-  let bytes = 0;
-  for (let index = 0; index < columns.length; index += 1) bytes += columns[index]!.bytes;
-  return bytes;
 }
 
 /** Empty cells behind the last column do no harm. */

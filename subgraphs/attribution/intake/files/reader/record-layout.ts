@@ -3,18 +3,22 @@ import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
 import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainName } from './column-names.ts';
 import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
-import { invalidFile } from './refused-file.ts';
+import { invalidFile, type RefusedFileError } from './refused-file.ts';
+import type { CellSource } from './row-cells.ts';
 import type { RowTest } from './row-tests.ts';
-
-/** Where a value of a row is found: in a column, or the part of it before or behind a mark; or the same in all rows. */
-export type CellSource =
-  | { readonly place: number; readonly mark?: { readonly bytes: Uint8Array; readonly side: 'before' | 'behind' } }
-  | { readonly constant: Uint8Array };
 
 /** What a row of the file becomes, where `when` holds. */
 export interface RowForm {
   readonly columns: ReadonlyMap<CanonicalColumn, CellSource>;
   readonly when: RowTest | null;
+  /** Of all rows that agree in these values only the earliest counts. */
+  readonly oncePer: readonly CellSource[] | null;
+}
+
+/** Why a file cannot be used although it is known what it is: as a whole, or for rows of a sort. */
+export interface LayoutRefusal {
+  readonly rows: RowTest | null;
+  readonly error: RefusedFileError;
 }
 
 /** What the rows of a file are, and where their values stand. */
@@ -31,6 +35,9 @@ export interface RecordLayout {
   readonly certainty: number;
   /** Zone of times that say none, where the export has one. */
   readonly timeZone: string | null;
+  readonly refusal: LayoutRefusal | null;
+  /** Columns that tell what a row is, beside those of its values. */
+  readonly lookedAt: ReadonlySet<number>;
 }
 
 /** Where the names fit several kinds, the one that explains most of them is proposed. */
@@ -100,11 +107,13 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
   return {
     kind: shape.kind,
     header,
-    forms: [{ columns, when: null }],
+    forms: [{ columns, when: null, oncePer: null }],
     skip: null,
     preset: null,
     certainty: Math.min(1, ...[...columns.keys()].map((name) => found.certainties.get(name) ?? 1)),
     timeZone: null,
+    refusal: null,
+    lookedAt: NONE_TAKEN,
   };
 }
 

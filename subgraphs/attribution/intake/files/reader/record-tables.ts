@@ -1,6 +1,5 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
-import { STORED_TABLES, type StoredTable } from '../stored-tables.ts';
-import { IntegerColumn, TextColumn, TextListColumn, type BlockColumn } from './block-columns.ts';
+import type { IntegerColumn, TextColumn } from './block-columns.ts';
 import {
   CurrencyCell,
   FlagCell,
@@ -14,20 +13,14 @@ import {
 } from './cells.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
 import type { RecordKind } from './record-kind.ts';
+import { tableFilledBy, type RecordTable } from './record-table.ts';
+import { summedSpend } from './spend-table.ts';
 import type { DecimalSign } from './styles/number-style.ts';
 
 /** A cell of a row and where it stands in the file; `place` is -1 for a column that the file does not have. */
 export interface PlacedCell {
   readonly column: CanonicalColumn;
   readonly cell: Cell;
-}
-
-/** A table that rows of a file go to, with the columns of its next block. */
-export interface RecordTable {
-  readonly name: StoredTable;
-  readonly columns: readonly BlockColumn[];
-  /** Adds the row whose cells have been read. */
-  add(line: number): void;
 }
 
 /** What the rows of one kind are made of, and where they go. */
@@ -77,37 +70,6 @@ export function recordShape(kind: RecordKind, options: ShapeOptions): RecordShap
   }
 }
 
-type Adds = Readonly<Record<string, (column: never, line: number) => void>>;
-
-/** A table whose columns are filled by one function each. */
-function tableFilledBy<Name extends StoredTable>(
-  name: Name,
-  fill: { readonly [Column in keyof (typeof STORED_TABLES)[Name]]: FillOf<(typeof STORED_TABLES)[Name][Column]> },
-): RecordTable {
-  const fills = fill as unknown as Adds;
-  const columns = Object.entries(STORED_TABLES[name]).map(([column, type]) => {
-    const block =
-      type === 'String'
-        ? new TextColumn(column)
-        : type === 'Array(String)'
-          ? new TextListColumn(column)
-          : new IntegerColumn(column, type);
-    return { block, add: fills[column] as (block: BlockColumn, line: number) => void };
-  });
-  return {
-    name,
-    columns: columns.map(({ block }) => block),
-    add(line) {
-      for (let index = 0; index < columns.length; index += 1) columns[index]!.add(columns[index]!.block, line);
-    },
-  };
-}
-
-type FillOf<Type> = (
-  column: Type extends 'String' ? TextColumn : Type extends 'Array(String)' ? TextListColumn : IntegerColumn,
-  line: number,
-) => void;
-
 const text =
   (cell: TextCell) =>
   (column: TextColumn): void =>
@@ -119,7 +81,7 @@ const number =
 const day =
   (cell: TimeCell) =>
   (column: IntegerColumn): void =>
-    cell.addDayTo(column);
+    column.add(cell.day);
 /** Without a name of its own an event is a purchase. */
 const eventName =
   (cell: TextCell) =>
@@ -295,14 +257,7 @@ function spendShape(options: ShapeOptions): RecordShape {
     clicks: amount(options, 'clicks', 0),
     currency: new CurrencyCell(options.currency),
   };
-  const table = tableFilledBy('spend', {
-    date: day(cells.date),
-    channel: text(cells.channel),
-    campaign: text(cells.campaign),
-    spend: number(cells.spend),
-    impressions: number(cells.impressions),
-    clicks: number(cells.clicks),
-  });
+  const table = summedSpend(cells);
   return {
     cells: placed(cells),
     currency: cells.currency,

@@ -39,8 +39,8 @@ export function refuseCurrencies(sums: readonly CurrencySum[], own: string | nul
     .join(', ');
   throw invalidFile(
     'mixed_currencies',
-    `The file has amounts in other currencies than ${own ?? sums[0]!.currency}: ${listed}. A source has one currency. ` +
-      `Send the rates of exchange first (a file with date, currency and rate), or the rows of each currency to a ` +
+    `The file has amounts in other currencies than ${own ?? sums[0]!.currency}: ${listed}. A source has one currency` +
+      `. Send the rates of exchange first (a file with date, currency and rate), or the rows of each currency to a ` +
       `source of their own.`,
   );
 }

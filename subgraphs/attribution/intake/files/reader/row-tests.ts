@@ -1,3 +1,4 @@
+import { referrerHost } from '../../../../../schema/origins/referrer-host.ts';
 import type { RowCells } from './record-reader.ts';
 
 /** Whether a row is of a sort, told by what stands in one of its columns. */
@@ -23,14 +24,34 @@ export function isOneOf(place: number, values: readonly string[]): RowTest {
   return (cells) => known.has(textAt(cells, place).toLowerCase());
 }
 
+/** An address, of another host than that of another column. */
+export const isOfOtherHost =
+  (place: number, other: number): RowTest =>
+  (cells) => {
+    const host = referrerHost(textAt(cells, place));
+    return host !== '' && host !== referrerHost(textAt(cells, other));
+  };
+
+/** Two columns are filled and differ, and none of others is. */
+export function areUnlike(place: number, other: number, unlessFilled: readonly number[]): RowTest {
+  const isUnnamed = isEmptyAt(unlessFilled);
+  return (cells) => {
+    const [from, to] = [textAt(cells, place), textAt(cells, other)];
+    return from !== '' && to !== '' && from !== to && isUnnamed(cells);
+  };
+}
+
 export const not =
   (test: RowTest): RowTest =>
   (cells) =>
     !test(cells);
 
 /** What the row of sums below (or above) the rows is called. */
-const TOTALS =
-  /^(?:(?:grand |sub)?totals?|gesamt(?:summe|ergebnis)?|summe|insgesamt|total (?:général|general|geral|generale)|totale|totaal|suma|somme|sum|overall)\b/iu;
+const TOTALS = new RegExp(
+  '^(?:(?:grand |sub)?totals?|gesamt(?:summe|ergebnis)?|summe|insgesamt|total (?:général|general|geral|generale)|' +
+    'totale|totaal|suma|somme|sum|overall)\\b',
+  'iu',
+);
 const CELLS_LOOKED_AT = 4;
 
 /** A row of sums, by its first filled cells. */
@@ -44,3 +65,7 @@ export function isTotal(cells: RowCells): boolean {
   }
   return false;
 }
+
+/** A row of sums may be called so in the cell behind its last column. */
+export const isTotalBeyond = (cells: RowCells, columns: number): boolean =>
+  cells.count === columns + 1 && TOTALS.test(textAt(cells, columns));

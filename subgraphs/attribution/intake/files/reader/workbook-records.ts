@@ -40,6 +40,7 @@ export async function openWorkbook(path: string, recognises: RecognisesHeader): 
   return {
     header,
     hasPlainNumbers: false,
+    namesColumns: false,
     read(_used, sink) {
       takeRows(rows, best.at + 2, sink);
       return Promise.resolve();

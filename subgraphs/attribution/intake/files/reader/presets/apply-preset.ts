@@ -1,26 +1,27 @@
 import type { CanonicalColumn } from '../../../../../../schema/origins/canonical-columns.ts';
-import { currencyInName, plainName } from '../column-names.ts';
+import { RECORD_SHAPES, type RecordKind } from '../record-kind.ts';
 import {
   wishedColumns,
-  type CellSource,
+  type LayoutRefusal,
   type LayoutWishes,
   type RecordLayout,
   type RowForm,
 } from '../record-layout.ts';
+import type { CellSource } from '../row-cells.ts';
 import { invalidFile } from '../refused-file.ts';
-import { isEmptyAt, isOneOf, not, type RowTest } from '../row-tests.ts';
-import type { Preset, PresetColumn, PresetForm, PresetTest } from './preset.ts';
+import { areUnlike, isEmptyAt, isOfOtherHost, isOneOf, not, type RowTest } from '../row-tests.ts';
+import { PresetColumns } from './preset-columns.ts';
+import type { Preset, PresetForm, PresetTest } from './preset.ts';
 import { PRESETS } from './registry.ts';
 
 /** A signature tells an export from all others as good as always. */
 const SIGNATURE_CERTAINTY = 0.98;
-const ANY_CURRENCY = ' (*)';
 
 /** The export whose signature stands in a header; null for none. */
-export const presetBySignature = (header: readonly string[]): Preset | null =>
-  PRESETS.find(({ signatures }) =>
-    signatures.some((columns) => columns.every((column) => placeOf(header, column) !== null)),
-  ) ?? null;
+export function presetBySignature(header: readonly string[]): Preset | null {
+  const columns = new PresetColumns(header);
+  return PRESETS.find(({ signatures }) => signatures.some((names) => names.every((name) => columns.has(name)))) ?? null;
+}
 
 /** @throws RefusedFileError `unknown_preset` */
 export function presetNamed(name: string): Preset {
@@ -41,103 +42,118 @@ export function layoutByPreset(
   isWished: boolean,
 ): RecordLayout {
   const wished = wishedColumns(header, wishes).sources;
-  const missing = preset.signatures.map((columns) => columns.filter((column) => placeOf(header, column) === null));
-  const [least] = missing.toSorted((a, b) => a.length - b.length);
-  const forms = preset.forms.flatMap((form) => formOf(form, header, wished));
-  if (forms.length === 0 || (isWished && least !== undefined && least.length > 0 && wished.size === 0))
-    throw invalidFile(
-      'preset_does_not_fit',
-      `The file is no ${preset.title}: it lacks ${(least ?? []).map((name) => `"${name}"`).join(', ')}. ` +
-        `Leave the preset out, or name the columns in a mapping.`,
-      { param: '/preset' },
-    );
-  const skips = (preset.skips ?? []).flatMap((test) => testOf(test, header) ?? []);
+  const columns = new PresetColumns(header);
+  if (isWished && wished.size === 0) refuseOtherFiles(preset, columns);
+  const forms = preset.forms.flatMap((form) => formOf(form, columns, wished));
+  const lacks = forms.map(({ columns: of }) => missingFrom(of, preset.kind));
+  const whole = forms.filter((_form, index) => lacks[index]!.length === 0);
+  const skips = (preset.skips ?? []).flatMap((test) => testOf(test, columns) ?? []);
   return {
     kind: preset.kind,
     header,
-    forms,
+    forms: whole.length > 0 ? whole : forms,
     skip: skips.length === 0 ? null : (cells) => skips.some((test) => test(cells)),
     preset: preset.name,
     certainty: isWished ? 1 : SIGNATURE_CERTAINTY,
     timeZone: preset.timeZone ?? null,
+    refusal: whole.length > 0 ? daysRefusal(preset, columns) : withoutRows(preset, lacks),
+    lookedAt: columns.found,
+  };
+}
+
+function refuseOtherFiles({ signatures, title }: Preset, columns: PresetColumns): void {
+  const missing = signatures.map((names) => names.filter((name) => !columns.has(name)));
+  const [least = []] = missing.toSorted((a, b) => a.length - b.length);
+  if (least.length === 0) return;
+  throw invalidFile(
+    'preset_does_not_fit',
+    `The file is no ${title}: it lacks ${least.map((name) => `"${name}"`).join(', ')}. ` +
+      `Leave the preset out, or name the columns in a mapping.`,
+    { param: '/preset' },
+  );
+}
+
+/** What rows of a kind must have and a form does not. */
+function missingFrom(columns: RowForm['columns'], kind: RecordKind): CanonicalColumn[] {
+  const isEvents = kind === 'events';
+  const of = isEvents ? (isConversion(columns) ? 'conversions' : 'touchpoints') : kind;
+  const { required = [], anyOf = [] } = RECORD_SHAPES.find((shape) => shape.kind === of) ?? {};
+  // Conversions among events get an id from what else they say.
+  const missing = required.filter((name) => !columns.has(name) && !(isEvents && name === 'order_id'));
+  return anyOf.length === 0 || anyOf.some((name) => columns.has(name)) ? missing : [...missing, anyOf[0]!];
+}
+
+function isConversion(columns: RowForm['columns']): boolean {
+  const source = columns.get('conversion');
+  return source !== undefined && 'constant' in source && Buffer.from(source.constant).toString() === '1';
+}
+
+/** It is known whose export it is, and that nothing in it can be stored. */
+function withoutRows({ kind, title, instead }: Preset, lacks: readonly (readonly CanonicalColumn[])[]): LayoutRefusal {
+  const [least = []] = lacks.toSorted((a, b) => a.length - b.length);
+  const isDayMissing = kind === 'spend' && least.length === 1 && least[0] === 'date';
+  const needs = least.length === 0 ? 'its rows tell nothing' : `its rows have no ${least.join(', no ')}`;
+  return {
+    rows: null,
+    error: invalidFile(
+      isDayMissing ? 'not_daily' : 'preset_without_rows',
+      `The file is of ${title}, but ${needs}. ${instead} Columns of other names can be named in a mapping.`,
+    ),
+  };
+}
+
+function daysRefusal({ period, title, instead }: Preset, columns: PresetColumns): LayoutRefusal | null {
+  const [[from], [to]] = [columns.placesOf(period?.from ?? []), columns.placesOf(period?.to ?? [])];
+  if (from === undefined || to === undefined) return null;
+  const days = columns.placesOf(period!.day);
+  return {
+    rows: areUnlike(from, to, days),
+    error: invalidFile(
+      'not_daily',
+      `The file is of ${title}, but rows of it cover several days, from "${columns.header[from]}" to ` +
+        `"${columns.header[to]}". ${instead}`,
+    ),
   };
 }
 
 /** Nothing where the file has none of the columns of the form, or cannot be asked what it must be asked. */
-function formOf(
-  form: PresetForm,
-  header: readonly string[],
-  wished: ReadonlyMap<CanonicalColumn, CellSource>,
-): RowForm[] {
-  const columns = new Map<CanonicalColumn, CellSource>();
+function formOf(form: PresetForm, columns: PresetColumns, wished: ReadonlyMap<CanonicalColumn, CellSource>): RowForm[] {
+  const sources = new Map<CanonicalColumn, CellSource>();
   for (const [canonical, value] of Object.entries(form.constants ?? {}))
-    columns.set(canonical as CanonicalColumn, { constant: Buffer.from(value) });
+    sources.set(canonical as CanonicalColumn, { constant: Buffer.from(value) });
   let found = 0;
   for (const [canonical, wanted] of Object.entries(form.columns)) {
-    for (const column of Array.isArray(wanted) ? (wanted as readonly PresetColumn[]) : [wanted as PresetColumn]) {
-      const place = placeOf(header, nameOf(column));
-      if (place === null) continue;
-      columns.set(canonical as CanonicalColumn, sourceAt(place, column));
-      const { currency } = currencyInName(header[place]!);
-      if (currency !== null && nameOf(column).endsWith(ANY_CURRENCY))
-        columns.set('currency', { constant: Buffer.from(currency) });
-      found += 1;
-      break;
-    }
+    const source = columns.sourceOf(wanted);
+    if (source === null) continue;
+    sources.set(canonical as CanonicalColumn, source);
+    if ('place' in source) found += 1;
+    const currency = columns.currencyOf(wanted);
+    if (currency !== null && !sources.has('currency')) sources.set('currency', { constant: Buffer.from(currency) });
   }
-  for (const [canonical, source] of wished) columns.set(canonical, source);
-  const tests = (form.when ?? []).map((test) => testOf(test, header));
-  if (found === 0 || tests.includes(undefined)) return [];
-  return [{ columns, when: tests.length === 0 ? null : (cells) => tests.every((test) => test!(cells)) }];
-}
-
-const nameOf = (column: PresetColumn): string => (typeof column === 'string' ? column : column.column);
-
-function sourceAt(place: number, column: PresetColumn): CellSource {
-  if (typeof column === 'string') return { place };
-  return 'before' in column
-    ? { place, mark: { bytes: Buffer.from(column.before), side: 'before' } }
-    : { place, mark: { bytes: Buffer.from(column.behind), side: 'behind' } };
+  for (const [canonical, source] of wished) sources.set(canonical, source);
+  const tests = (form.when ?? []).map((test) => testOf(test, columns));
+  const oncePer = form.oncePer?.map((key) => columns.sourceOf(key)) ?? [];
+  if (found === 0 || tests.includes(undefined) || oncePer.includes(null)) return [];
+  return [
+    {
+      columns: sources,
+      when: tests.length === 0 ? null : (cells) => tests.every((test) => test!(cells)),
+      oncePer: oncePer.length === 0 ? null : (oncePer as CellSource[]),
+    },
+  ];
 }
 
 /** Undefined where the file does not have the columns: then nothing can be told of its rows. */
-function testOf(test: PresetTest, header: readonly string[]): RowTest | undefined {
-  if ('empty' in test) {
-    const places = test.empty.flatMap((name) => placeOf(header, name) ?? []);
-    return places.length === 0 ? undefined : isEmptyAt(places);
+function testOf(test: PresetTest, columns: PresetColumns): RowTest | undefined {
+  if ('lacks' in test) return columns.placesOf(test.lacks).length === 0 ? () => true : undefined;
+  if ('empty' in test || 'filled' in test) {
+    const places = columns.placesOf('empty' in test ? test.empty : test.filled);
+    if (places.length === 0) return undefined;
+    return 'empty' in test ? isEmptyAt(places) : not(isEmptyAt(places));
   }
-  const place = placeOf(header, 'filled' in test ? test.filled : test.column);
+  const place = columns.placeOf(test.column);
   if (place === null) return undefined;
-  if ('filled' in test) return not(isEmptyAt([place]));
-  return 'in' in test ? isOneOf(place, test.in) : not(isOneOf(place, test.notIn));
-}
-
-/** Found by name, or by name and any currency; plain names are kept, since every preset asks for them. */
-function placeOf(header: readonly string[], name: string): number | null {
-  const isOpen = name.endsWith(ANY_CURRENCY);
-  const wanted = plainName(isOpen ? name.slice(0, -ANY_CURRENCY.length) : name);
-  const { plain, bare } = plainNamesOf(header);
-  const place = plain.get(wanted) ?? (isOpen ? bare.get(wanted) : undefined);
-  return place ?? null;
-}
-
-interface PlainNames {
-  readonly plain: ReadonlyMap<string, number>;
-  /** Without the currency that they hold. */
-  readonly bare: ReadonlyMap<string, number>;
-}
-
-const PLAIN_NAMES = new WeakMap<readonly string[], PlainNames>();
-
-function plainNamesOf(header: readonly string[]): PlainNames {
-  const known = PLAIN_NAMES.get(header);
-  if (known !== undefined) return known;
-  const placesBy = (nameOf: (name: string) => string): ReadonlyMap<string, number> =>
-    new Map(header.map((name, place) => [nameOf(name), place] as const).toReversed());
-  const names = {
-    plain: placesBy(plainName),
-    bare: placesBy((name) => plainName(currencyInName(name).name)),
-  };
-  PLAIN_NAMES.set(header, names);
-  return names;
+  if ('in' in test) return isOneOf(place, test.in);
+  const other = columns.placeOf(test.isHostOtherThan);
+  return other === null ? undefined : isOfOtherHost(place, other);
 }

@@ -1,28 +1,40 @@
 import type { Preset } from './preset.ts';
 
+const CAMPAIGN = ['Campaign name', 'Kampagnenname', 'Nom de la campagne', 'Nombre de la campaña'];
+const DAY = ['Day', 'Tag', 'Jour', 'Día'];
+const STARTS = ['Reporting starts', 'date_start', 'Berichtsstart', 'Début des rapports', 'Inicio del informe'];
+const ENDS = ['Reporting ends', 'date_stop', 'Berichtsende', 'Fin des rapports', 'Fin del informe'];
+const SPENT = ['Amount spent (*)', 'Ausgegebener Betrag (*)', 'Montant dépensé (*)', 'Importe gastado (*)'];
+
 /**
- * Campaigns by day as Meta's Ads Manager exports them. The row of sums has no campaign and spans the whole report.
+ * Campaigns by day as Meta's Ads Manager exports them, and as its Insights API names their columns. The row of sums has
+ * no campaign and spans the whole report.
  * https://www.facebook.com/business/help/205067636197240
+ * https://developers.facebook.com/docs/marketing-api/insights
  */
 export const metaAds: Preset = {
   name: 'meta_ads',
-  title: 'Meta Ads Manager, campaigns by day',
+  title: 'Meta Ads Manager, campaigns',
   kind: 'spend',
   signatures: [
-    ['Campaign name', 'Day', 'Amount spent (*)'],
-    ['Campaign name', 'Reporting starts', 'Amount spent (*)'],
+    ...CAMPAIGN.flatMap((campaign) => SPENT.map((spent) => [campaign, spent])),
+    ['campaign_name', 'date_start', 'date_stop', 'spend'],
   ],
   forms: [
     {
       columns: {
-        date: ['Day', 'Reporting starts'],
-        campaign: 'Campaign name',
-        spend: 'Amount spent (*)',
-        impressions: 'Impressions',
-        clicks: ['Link clicks', 'Clicks (all)'],
+        date: [...DAY, ...STARTS],
+        campaign: CAMPAIGN,
+        spend: [...SPENT, 'spend'],
+        impressions: ['Impressions', 'Impressionen', 'Impresiones'],
+        // As the Insights API counts clicks.
+        clicks: ['Clicks (all)', 'Klicks (alle)', 'Clics (tous)', 'Clics (todos)', 'clicks', 'Link clicks'],
+        currency: ['Currency', 'Account currency', 'account_currency'],
       },
       constants: { channel: 'meta_ads' },
     },
   ],
-  skips: [{ empty: ['Campaign name'] }],
+  skips: [{ empty: CAMPAIGN }],
+  period: { from: STARTS, to: ENDS, day: DAY },
+  instead: 'Export it by day: in Ads Manager, Breakdown > By time > Day, then Reports > Export table data.',
 };

@@ -21,5 +21,9 @@ export const shopifyOrders: Preset = {
       },
     },
   ],
-  skips: [{ empty: ['Total', 'Financial Status'] }, { column: 'Financial Status', in: ['voided'] }],
+  skips: [
+    { empty: ['Total', 'Financial Status'] },
+    { column: 'Financial Status', in: ['voided', 'pending', 'expired'] },
+  ],
+  instead: 'Export it with Orders > Export > Plain CSV file.',
 };

@@ -27,13 +27,19 @@ const EXCEL_EPOCH_MS = Date.UTC(1899, 11, 30);
 /** 2000-01-01 and 2100-01-01 as days of Excel. */
 const EXCEL_DAYS = [36_526, 73_051] as const;
 const SEPARATED = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?=$|[T ,])/u;
-const NAMED_DAY_FIRST =
-  /^(?:\p{L}{2,12}[.,]*\s+)?(\d{1,2})(?:\.|st|nd|rd|th)?[\s-]+(?:de\s+)?(\p{L}{3,12})\.?,?[\s-]+(?:de\s+)?(\d{4}|\d{2})(?=$|[T ,])/iu;
+const NAMED_DAY_FIRST = new RegExp(
+  String.raw`^(?:\p{L}{2,12}[.,]*\s+)?(\d{1,2})(?:\.|st|nd|rd|th)?[\s-]+(?:de\s+)?(\p{L}{3,12})\.?,?[\s-]+` +
+    String.raw`(?:de\s+)?(\d{4}|\d{2})(?=$|[T ,])`,
+  'iu',
+);
 const NAMED_MONTH_FIRST =
   /^(?:\p{L}{2,12}[.,]*\s+)?(\p{L}{3,12})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})(?=$|[T ,])/iu;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})(?:[T ]?(\d{2})(\d{2})(\d{2})?)?(?=$|[Z+-])/u;
-const TIME_OF_DAY =
-  /^(?:T|[ ,]+(?:at |um |à |a las )?)(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?\s*([ap])?\.?(?:m\.?)?\s*(?:uhr)?\s*(.*)$/iu;
+const TIME_OF_DAY = new RegExp(
+  String.raw`^(?:T|[ ,]+(?:at |um |à |a las )?)(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?` +
+    String.raw`\s*([ap])?\.?(?:m\.?)?\s*(?:uhr)?\s*(.*)$`,
+  'iu',
+);
 const OFFSET = /^\(?(?:UTC|GMT)?\s*([+-])(\d{1,2}):?(\d{2})?\)?$/iu;
 /** Abbreviations that mean one offset wherever exports use them, minutes ahead of UTC. */
 const ABBREVIATIONS: Readonly<Record<string, number>> = {
@@ -90,8 +96,8 @@ export class WrittenTime {
   }
 
   /**
-   * The moment under a reading, null being none of the two; {@link NOT_A_TIME}, or {@link OFFSET_OUT_OF_RANGE} where the offset is beyond
-   * ±14:00.
+   * The moment under a reading, null being none of the two; {@link NOT_A_TIME}, or {@link OFFSET_OUT_OF_RANGE} where
+   * the offset is beyond ±14:00.
    */
   moment(order: DayOrder | null, zone: TimeZone): number {
     const { day_first: dayFirst, month_first: monthFirst } = this.localMs;
