@@ -13,7 +13,7 @@ import { parseJson } from '../parse-json.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
 import { faultsIn, jsonPointer, requestProblem } from '../../schema/request-faults.ts';
 import { unknownMembers } from '../../schema/unknown-members.ts';
-import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
+import { bodyMediaType, partMediaType, uploadEncoding } from '../upload-media.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { whileAdmitted } from '../while-admitted.ts';
 
@@ -109,14 +109,14 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
       });
     return onlyFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) =>
       ingest({
-        mediaType: uploadMediaType(file.mediaType, file.fileName),
+        mediaType: partMediaType(file),
         contentEncoding: file.contentEncoding,
         fileName: file.fileName,
         body: file.body,
       }),
     );
   }
-  const mediaType = uploadMediaType(sent.essence, '');
+  const mediaType = bodyMediaType(sent.essence);
   if (!isUtf8(sent))
     throw new ProblemError('unsupported_media_type', 'Send text/csv or application/x-ndjson in UTF-8.', {
       code: 'unsupported_encoding',

@@ -90,6 +90,60 @@ describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
     expect(body['error']!['errors']).toMatchObject([{ param: '/events', code: 'invalid_type' }]);
   });
 
+  test('a range of days is taken in every form, by variables and in a document', async () => {
+    const [start, end] = DATE_RANGE;
+    const forms = [DATE_RANGE, { start, end }, `${start},${end}`, `${start}/${end}`];
+    const asked = { dataSourceId: source, model: 'MARKOV', baselineChannels: BASELINE };
+    for (const dateRange of forms) {
+      const rest = await caller.post('/attribution', {
+        data_source_id: source,
+        date_range: dateRange,
+        model: 'markov',
+        baseline_channels: BASELINE,
+      });
+      expect(rest.body['date_range']).toEqual(DATE_RANGE);
+      const byVariable = await caller.graphql(
+        'mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { dateRange } } }',
+        { input: { ...asked, dateRange } },
+      );
+      const literal = JSON.stringify(dateRange).replaceAll(/"(start|end)":/g, '$1:');
+      const inDocument = await caller.graphql(
+        `mutation ($id: ID!, $baseline: [String!]) { runAttribution(input: { dataSourceId: $id, model: MARKOV,
+           baselineChannels: $baseline, dateRange: ${literal} }) { attribution { dateRange } } }`,
+        { id: source, baseline: BASELINE },
+      );
+      for (const answer of [byVariable, inDocument])
+        expect({ dateRange, answer }).toEqual({
+          dateRange,
+          answer: { data: { runAttribution: { attribution: { dateRange: DATE_RANGE } } } },
+        });
+    }
+    for (const dateRange of [
+      `${start},`,
+      { start },
+      { start, end: 'today' },
+      `${end},${start}`,
+      [`${start},${end}`, end],
+    ]) {
+      const { errors } = await caller.graphql(
+        'mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { dateRange } } }',
+        { input: { ...asked, dateRange } },
+      );
+      const { body } = await caller.post('/attribution', { data_source_id: source, date_range: dateRange });
+      const { code, param } = body['error'] as unknown as Record<string, string>;
+      expect({ dateRange, told: errors?.[0]?.extensions }).toMatchObject({ dateRange, told: { reason: code, param } });
+    }
+    // A day is no range.
+    expect(
+      (
+        await caller.graphql(
+          `mutation { connectDataSource(input: { type: CSV_UPLOAD, credentials: {}, startDate: "${start},${end}" }) {
+             trust { hreiScore } } }`,
+        )
+      ).errors?.[0]?.extensions,
+    ).toMatchObject({ http_status: 422, param: '/start_date' });
+  });
+
   test('whoever calls may be named me, in bodies too', async () => {
     const profile = await caller.get('/agents/me');
     const run = await caller.post('/attribution', {
