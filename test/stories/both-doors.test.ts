@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
 import { Caller, BOTH_LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { clock } from '../service-clock.ts';
@@ -90,18 +91,11 @@ describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
     expect(body['error']!['errors']).toMatchObject([{ param: '/events', code: 'invalid_type' }]);
   });
 
-  test('a range of days is taken in every form, by variables and in a document', async () => {
+  test('the graph takes a range of days in every form that REST takes, by variables and in a document', async () => {
     const [start, end] = DATE_RANGE;
     const forms = [DATE_RANGE, { start, end }, `${start},${end}`, `${start}/${end}`];
     const asked = { dataSourceId: source, model: 'MARKOV', baselineChannels: BASELINE };
     for (const dateRange of forms) {
-      const rest = await caller.post('/attribution', {
-        data_source_id: source,
-        date_range: dateRange,
-        model: 'markov',
-        baseline_channels: BASELINE,
-      });
-      expect(rest.body['date_range']).toEqual(DATE_RANGE);
       const byVariable = await caller.graphql(
         'mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { dateRange } } }',
         { input: { ...asked, dateRange } },
@@ -142,6 +136,17 @@ describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
         )
       ).errors?.[0]?.extensions,
     ).toMatchObject({ http_status: 422, param: '/start_date' });
+  });
+
+  test('an id that stands in a path is told by its place there, and in the graph by its member', async () => {
+    const [workspaceId, agentId] = ['ws_0000000000000000000000', 'agent_0000000000000000000000'];
+    const { body } = await caller.post(`/workspaces/${workspaceId}/agents`, { agent_id: agentId, role: 'viewer' });
+    expect(body['error']).toMatchObject({ type: 'resource_not_found', param: 'path:id' });
+    const { errors } = await caller.graphql(
+      'mutation ($input: AddWorkspaceAgentInput!) { addWorkspaceAgent(input: $input) { trust { hreiScore } } }',
+      { input: { workspaceId, agentId, role: 'VIEWER' } },
+    );
+    expect(errors?.[0]?.extensions).toMatchObject({ type: 'resource_not_found', param: '/workspace_id' });
   });
 
   test('whoever calls may be named me, in bodies too', async () => {
@@ -304,6 +309,23 @@ describe('what is refused before anybody is known', () => {
       expect(answer.headers.has('www-authenticate')).toBe(status === 401);
       expect(await answer.json()).toMatchObject({ errors: [{ extensions: { http_status: status } }] });
     }
+  });
+
+  test.each([
+    ['an unknown test key', 'unused.example', `Bearer svc_test_sk_${'a'.repeat(24)}`, 'sandbox'],
+    ['an unknown key at the sandbox', 'sandbox.example', 'Bearer nobody', 'sandbox'],
+    ['an unknown key', 'unused.example', 'Bearer nobody', undefined],
+  ])('%s: in which environment, by either door', async (_what, host, authorization, environment) => {
+    const asked = (path: string, method: string) =>
+      new Promise<unknown>((resolve, reject) => {
+        const request = httpRequest(`${house.root}${path}`, { method, headers: { host, authorization } });
+        request.once('error', reject).once('response', (answer) => {
+          answer.resume();
+          resolve(answer.headers['svc-environment']);
+        });
+        request.end();
+      });
+    expect([await asked('/v1/agents/me', 'GET'), await asked('/graphql', 'POST')]).toEqual([environment, environment]);
   });
 
   test('stays what it is when the window is used up', async () => {

@@ -40,16 +40,6 @@ describe.each(LAYOUTS)('workspaces, %s', (layout) => {
   });
   afterAll(() => house?.stop());
 
-  test('one that nobody knows is told by its place in the request', async () => {
-    const unknown = await add(owner, guestId, 'viewer', 'ws_0000000000000000000000');
-    expect([unknown.status, unknown.body['error']!['param']]).toEqual([404, 'path:id']);
-    const { errors } = await owner.graphql(
-      'mutation ($input: AddWorkspaceAgentInput!) { addWorkspaceAgent(input: $input) { workspaceId } }',
-      { input: { workspaceId: 'ws_0000000000000000000000', agentId: guestId, role: 'VIEWER' } },
-    );
-    expect(errors?.[0]?.extensions).toMatchObject({ http_status: 404, param: '/workspace_id' });
-  });
-
   test('whoever makes one owns it, and it lies where the deployment does', async () => {
     const [listed] = (await owner.get('/workspaces')).body['workspaces'] as unknown as Record<string, unknown>[];
     const me = await agentOf(owner);
