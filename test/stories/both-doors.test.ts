@@ -127,6 +127,14 @@ describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
       const { code, param } = body['error'] as unknown as Record<string, string>;
       expect({ dateRange, told: errors?.[0]?.extensions }).toMatchObject({ dateRange, told: { reason: code, param } });
     }
+    const misspelt = { start, end, ende: end };
+    const told = await caller.graphql(
+      'mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { id } } }',
+      { input: { ...asked, dateRange: misspelt } },
+    );
+    const { body } = await caller.post('/attribution', { data_source_id: source, date_range: misspelt });
+    expect(body['error']).toMatchObject({ code: 'unknown_member', param: '/date_range/ende' });
+    expect(told.errors?.[0]?.extensions['errors']).toEqual(body['error']!['errors']);
     // A day is no range.
     expect(
       (
