@@ -5,6 +5,7 @@ import type { ApolloServer } from '@apollo/server';
 import { koaMiddleware } from '@as-integrations/koa';
 import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
+import { addressedEnvironment } from '../services/identity/admission/addressed-environment.ts';
 import { countRefused } from '../services/identity/admission/count-refused.ts';
 import { challengeOf, insufficientScope } from '../services/identity/admission/challenge.ts';
 import type { RequestContext } from '../schema/principal.ts';
@@ -35,6 +36,7 @@ export interface HttpDoorOptions extends PublicAdmissionOptions {
 
 const GRAPHQL_JSON = 'application/graphql-response+json';
 const JSON_TYPE = 'application/json';
+const IN_SANDBOX = { 'SVC-Environment': 'sandbox' };
 const METHODS: readonly string[] = ['GET', 'POST'];
 
 /** GraphQL over HTTP: POST, GET for queries, and GraphiQL for browsers. */
@@ -52,6 +54,8 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.set('Cache-Control', 'no-store');
     ctx.set('SVC-API-Version', options.resolveApiVersion(undefined));
     ctx.set(trustHeaders(undefined));
+    if (addressedEnvironment(options.isSandboxHost(ctx.req), ctx.get('authorization')) === 'sandbox')
+      ctx.set(IN_SANDBOX);
     ctx.vary('Accept');
     try {
       if (!METHODS.includes(ctx.method))
@@ -74,7 +78,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
         },
         ({ principal, windows }) => {
           ctx.set(rateLimitHeaders(windows));
-          if (principal.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
+          if (principal.environment === 'sandbox') ctx.set(IN_SANDBOX);
         },
       );
       const { credential } = request;

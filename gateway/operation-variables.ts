@@ -11,7 +11,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { faultsOfInput, pointerTo } from '../platform/graph/parse-input.ts';
+import { faultsOfInput, pointerTo, unknownInRest } from '../platform/graph/parse-input.ts';
 import { INPUTS } from '../schema/contract/inputs.ts';
 import type { ProblemDetail, ProblemError } from '../schema/problems.ts';
 import { requestProblem, withoutNulls } from '../schema/request-faults.ts';
@@ -90,6 +90,10 @@ function inWordsOfRest(
   value: unknown,
 ): readonly ProblemDetail[] {
   const unfit = misfits.filter(({ code }) => code !== 'unknown_member');
+  // Such as `{ start, end, ende }` in place of a list of days, which the graph's types have no members for.
+  const inOtherForms = unknownInRest(schema, value).filter(({ param }) =>
+    unfit.some((misfit) => param.startsWith(`${misfit.param}/`)),
+  );
   const faults = faultsOfInput(schema, withoutNulls(schema, value)).map(
     (fault) =>
       unfit.find(
@@ -102,8 +106,8 @@ function inWordsOfRest(
       code === 'unknown_member' &&
       !faults.some((fault) => fault.code === 'invalid_type' && param.startsWith(`${fault.param}/`)),
   );
-  const untold = unfit.filter(({ param }) => !faults.some((fault) => isAbout(param, fault.param)));
-  return [...unknown, ...faults, ...untold];
+  const told = [...unknown, ...inOtherForms, ...faults];
+  return [...told, ...unfit.filter(({ param }) => !told.some((fault) => isAbout(param, fault.param)))];
 }
 
 /** Whether two places are one, or one lies in the other. */

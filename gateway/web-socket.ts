@@ -63,7 +63,8 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
     onNext: (_connection, _id, _payload, _args, result) => result as Formatted,
     onError: (_connection, _id, _payload, refused) => refused.map((error) => error.toJSON()),
   });
-  return webSocketEndpoint(protocol, { logger, pingIntervalMs: PING_INTERVAL_MS, maxMessageBytes, refuseHandshake });
+  const pace = { pingIntervalMs: PING_INTERVAL_MS, maxMessageBytes };
+  return webSocketEndpoint(protocol, { logger, ...pace, newRequestId, refuseHandshake });
 }
 
 function closure(error: unknown): unknown {

@@ -21,6 +21,7 @@ import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Pace } from './readers-pace.ts';
+import { addressedEnvironment } from '../services/identity/admission/addressed-environment.ts';
 import { isSandboxHost } from './sandbox-host.ts';
 import { CURRENT_VERSION, resolveApiVersion, type ApiVersion } from './versions.ts';
 import { bodyInVersion, VERSION_CHANGES } from './versions/version-chain.ts';
@@ -165,8 +166,6 @@ export type Route =
   | { readonly operation: Operation; readonly path: Readonly<Record<string, string>> }
   | { readonly operation: null; readonly allow: readonly string[]; readonly failure?: unknown };
 
-const TEST_KEY = /^Bearer +svc_test_/i;
-
 /** One request on its way through the pipeline; each step fills in what it finds out. */
 export class Call {
   readonly http: Context;
@@ -201,11 +200,10 @@ export class Call {
     return this.admitted?.principal ?? null;
   }
 
-  /** Whose data the call is about; before anybody knows who is calling, what host and key look like. */
+  /** Whose data the call is about. */
   get environment(): Environment {
     const onSandboxHost = isSandboxHost(this.door.config.sandboxBaseUrl, this.http.get('Host'));
-    const addressed = onSandboxHost || TEST_KEY.test(this.http.get('Authorization')) ? 'sandbox' : 'live';
-    return this.principal?.environment ?? addressed;
+    return this.principal?.environment ?? addressedEnvironment(onSandboxHost, this.http.get('Authorization'));
   }
 
   /** The address that the caller speaks to, `/v1` included: links in answers stay there. */

@@ -51,15 +51,15 @@ export function problemAnswer(call: Call, problem: ProblemError): Answer {
   return { status, body: details, mediaType: 'application/problem+json', headers };
 }
 
-/** The domain names members by JSON Pointer; what stands in the query of this request is named as such. */
+/** The domain names members by JSON Pointer; what stands in the path or query of this request is named as such. */
 function inRequestTerms({ route }: Call, problem: ProblemError): ProblemError {
-  const query = route.operation?.querySchema?.shape ?? {};
-  const body = route.operation?.bodySchema;
-  return problem.renaming((param) =>
-    body === undefined && Object.hasOwn(query, param.slice(1)) && param.startsWith('/')
-      ? `query:${param.slice(1)}`
-      : param,
-  );
+  const { querySchema, bodySchema, pathNames = {} } = route.operation ?? {};
+  const query = bodySchema === undefined ? (querySchema?.shape ?? {}) : {};
+  return problem.renaming((param) => {
+    const member = param.startsWith('/') ? param.slice(1) : '';
+    if (Object.hasOwn(pathNames, member)) return `path:${pathNames[member]!}`;
+    return Object.hasOwn(query, member) ? `query:${member}` : param;
+  });
 }
 
 function problemHeaders(call: Call, problem: ProblemError): Record<string, string> {

@@ -7,6 +7,8 @@ import { ProblemError } from '../schema/problems.ts';
 export interface FilePart {
   /** What a part `options` ahead of the file says, as text. */
   readonly options?: string;
+  /** Where it stands in the form, as a JSON Pointer. */
+  readonly param: string;
   readonly fileName: string;
   /** Lower case, as the client named it. */
   readonly mediaType: string;
@@ -60,6 +62,7 @@ export async function onlyFile<T>(
         part = stream;
         used = use({
           ...(options === undefined ? {} : { options }),
+          param: pointerTo(field),
           fileName,
           mediaType: mediaType.toLowerCase(),
           contentEncoding: isGzip(fileName, mediaType) ? 'gzip' : 'identity',
@@ -105,13 +108,19 @@ async function* complete(stream: BusboyFileStream, formEnd: () => Promise<unknow
   await formEnd();
 }
 
-/** @param field a part may come without a name, whatever the parser's types say */
 function notTheFile(field: string | undefined, code: string, message: string): ProblemError {
-  const param = `/${(field ?? '').slice(0, 64)}`;
-  return new ProblemError('validation_error', `${param.slice(1) || 'a part without a name'}: ${message}`, {
-    code,
-    param,
-  });
+  const param = pointerTo(field);
+  return new ProblemError('validation_error', `${nameOfPart(param)}: ${message}`, { code, param });
+}
+
+/** @param field a part may come without a name, whatever the parser's types say */
+function pointerTo(field: string | undefined): string {
+  return `/${(field ?? '').slice(0, 64)}`;
+}
+
+/** What messages call the part that a pointer names. */
+export function nameOfPart(param: string): string {
+  return param.slice(1) || 'a part without a name';
 }
 
 /** @throws ProblemError `invalid_request` behind the part that is one too many */

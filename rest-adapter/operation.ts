@@ -108,6 +108,8 @@ export interface Operation<
   readonly summary: string;
   readonly description: string;
   readonly pathSchema?: Path;
+  /** What problems call the parameters of the path, and their names in it. */
+  readonly pathNames?: Readonly<Record<string, string>>;
   readonly querySchema?: Query;
   /** Lower-case header names. */
   readonly headerSchema?: Headers;

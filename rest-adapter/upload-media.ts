@@ -1,5 +1,6 @@
 import { ProblemError } from '../schema/problems.ts';
 import type { RecordUpload } from './call.ts';
+import { nameOfPart, type FilePart } from './multipart.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
@@ -24,19 +25,37 @@ const EXTENSIONS: Readonly<Record<string, RecordUpload['mediaType']>> = {
   xlsx: XLSX,
 };
 
-/** What a file is, by its media type or else by its name: browsers send whatever the system makes of an extension. */
-export function uploadMediaType(essence: string, fileName: string): RecordUpload['mediaType'] {
+/**
+ * What a body is that is a file.
+ * @throws ProblemError `unsupported_media_type`
+ */
+export function bodyMediaType(essence: string): RecordUpload['mediaType'] {
+  const known = MEDIA_TYPES[essence];
+  if (known !== undefined) return known;
+  throw new ProblemError(
+    'unsupported_media_type',
+    'Send text/csv, application/x-ndjson, application/vnd.apache.parquet, a workbook (.xlsx), application/json or ' +
+      'multipart/form-data.',
+    { param: 'header:Content-Type' },
+  );
+}
+
+/**
+ * What a file in a form is, by its media type or else by its name: browsers send whatever the system makes of an
+ * extension.
+ * @throws ProblemError `unsupported_media_type`
+ */
+export function partMediaType({ mediaType, fileName, param }: FilePart): RecordUpload['mediaType'] {
   const extension = fileName.toLowerCase().replace(/\.gz$/, '').split('.').at(-1) ?? '';
-  const known = MEDIA_TYPES[essence] ?? EXTENSIONS[extension];
-  if (known === undefined) {
-    throw new ProblemError(
-      'unsupported_media_type',
-      'Send text/csv, application/x-ndjson, application/vnd.apache.parquet, a workbook (.xlsx), application/json or ' +
-        'multipart/form-data.',
-      { param: 'header:Content-Type' },
-    );
-  }
-  return known;
+  const known = MEDIA_TYPES[mediaType] ?? EXTENSIONS[extension];
+  if (known !== undefined) return known;
+  throw new ProblemError(
+    'unsupported_media_type',
+    `${nameOfPart(param)}: a file in a form must be text/csv, application/x-ndjson, ` +
+      'application/vnd.apache.parquet or a workbook (.xlsx), by its media type or its name. Send rows as JSON without a form, as ' +
+      'application/json.',
+    { param },
+  );
 }
 
 /** The compression of a body that is sent as a file. */

@@ -58,6 +58,11 @@ export function faultsOfInput(schema: z.ZodType, input: unknown): readonly Probl
   return faultsIn(restForm(schema), toRest(schema, input)).faults ?? [];
 }
 
+/** Members that REST would not know in the same input, as {@link faultsOfInput} says of the others what is wrong. */
+export function unknownInRest(schema: z.ZodType, input: unknown): readonly ProblemDetail[] {
+  return unknownMembers(restForm(schema), toRest(schema, input), 'unknown_member', pointerTo);
+}
+
 /** Where a member stands, as a JSON Pointer in the contract's snake_case. */
 export function pointerTo(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${snakeCase(String(part))}`).join('');

@@ -1,6 +1,8 @@
 import 'reflect-metadata';
-import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped, type ValueNode } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
+import { separateDays } from '../../schema/contract/date-range.ts';
+import { dayRangeFault } from '../../schema/day-range.ts';
 
 function renamed(scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType {
   // Without the specification's address and extensions, so that every subgraph prints one and the same definition.
@@ -33,8 +35,38 @@ function storable(moment: Date): Date {
   return moment;
 }
 
-/** `YYYY-MM-DD` as text on both sides: a UTC day is not a moment, so no `Date` stands for it. */
-export const DateScalar = renamed(GraphQLLocalDate, 'Date', 'A UTC day: 2026-01-31');
+/**
+ * `YYYY-MM-DD` as text on both sides: a UTC day is not a moment, so no `Date` stands for it. A value that is no list
+ * stands for a list of one, so what a list of two days may also be written as is read here: `start,end`.
+ */
+export const DateScalar = renamed(
+  new GraphQLScalarType<string, string>({
+    ...GraphQLLocalDate.toConfig(),
+    parseValue: dayOrRange,
+    parseLiteral: (node, variables) => dayOrRange(valueFromASTUntyped(node, variables), node),
+  }),
+  'Date',
+  'A UTC day: 2026-01-31. Where a range of days is asked for, [start, end] may also be written as {start, end} or ' +
+    'as "start,end".',
+);
+
+/** @param node where it stands in a document, which tells such a value from a broken document */
+function dayOrRange(value: unknown, node?: ValueNode): string {
+  const days = typeof value === 'string' ? separateDays([value]) : endsOf(value);
+  if (days.length === 0 || days.length > 2 || !days.every(isDay))
+    throw new GraphQLError('Date must be a day, YYYY-MM-DD', node === undefined ? {} : { nodes: node });
+  return days.join(',');
+}
+
+function endsOf(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { start, end, ...others } = value as Readonly<Record<string, unknown>>;
+  return Object.keys(others).length === 0 ? [start, end] : [];
+}
+
+function isDay(value: unknown): boolean {
+  return typeof value === 'string' && dayRangeFault(value, value) === null;
+}
 
 /** Any JSON value; maps keyed by data (channel names) pass through it untouched. */
 export const JsonScalar = renamed(GraphQLJSON, 'JSON', 'Any JSON value');

@@ -36,6 +36,8 @@ export interface WebSocketEndpointOptions {
   readonly logger: Logger;
   readonly pingIntervalMs: number;
   readonly maxMessageBytes: number;
+  /** Names the answer to an upgrade. */
+  readonly newRequestId?: (() => string) | undefined;
   /** The whole HTTP answer to a request that offers to become a WebSocket and cannot; a line of text when absent. */
   readonly refuseHandshake?: ((problem: ProblemError) => string) | undefined;
 }
@@ -69,6 +71,9 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
   });
+  const { newRequestId } = options;
+  if (newRequestId !== undefined)
+    sockets.on('headers', (headers) => void headers.push(`X-Request-Id: ${newRequestId()}`));
   if (options.refuseHandshake !== undefined) refuseHandshakes(sockets, options.refuseHandshake);
 
   const open = (socket: WebSocket, request: IncomingMessage): void => {

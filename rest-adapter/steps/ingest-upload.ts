@@ -14,7 +14,7 @@ import { presentTrust } from '../representations/trust-envelope.ts';
 import { uploadOptions, type UploadOptions } from '../../schema/contract/upload-options.ts';
 import { faultsIn, jsonPointer, requestProblem, type NamePath } from '../../schema/request-faults.ts';
 import { unknownMembers } from '../../schema/unknown-members.ts';
-import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
+import { bodyMediaType, partMediaType, uploadEncoding } from '../upload-media.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { whileAdmitted } from '../while-admitted.ts';
 
@@ -132,7 +132,7 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
       });
     return onlyFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) =>
       ingest({
-        mediaType: uploadMediaType(file.mediaType, file.fileName),
+        mediaType: partMediaType(file),
         contentEncoding: file.contentEncoding,
         fileName: file.fileName,
         options: { ...options, ...sentOptions(file.options) },
@@ -140,7 +140,7 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
       }),
     );
   }
-  const mediaType = uploadMediaType(sent.essence, '');
+  const mediaType = bodyMediaType(sent.essence);
   if (!isUtf8(sent))
     throw new ProblemError('unsupported_media_type', 'Send text/csv or application/x-ndjson in UTF-8.', {
       code: 'unsupported_encoding',

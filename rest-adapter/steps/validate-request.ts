@@ -30,7 +30,7 @@ export const validateRequest: Step = {
       ...strangers,
       ...path.errors,
       ...unstorable(given),
-      ...toldOfRepetition(query.errors, given),
+      ...toldOfRepetition(query.errors, given, operation.querySchema),
       ...body.errors,
     ];
     if (errors.length > 0)
@@ -89,12 +89,19 @@ function unstorable(query: Readonly<Record<string, string | readonly string[]>>)
 }
 
 /** Whoever repeats a parameter that stands for one value hears just that. */
-function toldOfRepetition(errors: readonly ProblemDetail[], given: Readonly<Record<string, unknown>>): ProblemDetail[] {
-  return errors.map((error) =>
-    error.code === 'invalid_type' && Array.isArray(given[error.param.replace(/^query:/, '')])
-      ? { ...error, message: 'is given more than once' }
-      : error,
-  );
+function toldOfRepetition(
+  errors: readonly ProblemDetail[],
+  given: Readonly<Record<string, unknown>>,
+  schema: z.ZodObject | undefined,
+): ProblemDetail[] {
+  return errors.map((error) => {
+    const name = error.param.replace(/^query:/, '');
+    const [value, member] = [given[name], schema?.shape[name] as z.ZodType | undefined];
+    // What is wrong with an entry of a list has a place in it.
+    const isRepeated =
+      Array.isArray(value) && member?.safeParse(value).error?.issues.some(({ path }) => path.length === 0) === true;
+    return isRepeated ? { ...error, code: 'invalid_type', message: 'is given more than once' } : error;
+  });
 }
 
 /** No operation takes nearly as many. */

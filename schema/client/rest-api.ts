@@ -355,7 +355,7 @@ export interface paths {
         };
         /**
          * List the experiments
-         * @description Newest first.
+         * @description Newest first, those of deleted sources too.
          *
          *     Needs the scope `attribution:read`.
          */

@@ -12,7 +12,7 @@ const name = z
   });
 
 /** Where notifications may go is judged behind the door, where its host is looked up. */
-const callbackUrl = inRest(ownRestForm(namedAddress)!, z.string().meta({ scalar: 'URL' }));
+const callbackUrl = inRest(ownRestForm(namedAddress)!.form, z.string().meta({ scalar: 'URL' }));
 
 const redirectUri = z
   .string()

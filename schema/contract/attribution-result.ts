@@ -85,7 +85,7 @@ const figures = {
   }),
   revenueCausalCents: cents.nullable().meta({ graph: 'Attributed revenue of the same channels.' }),
   deltaRCents: cents.nullable().meta({ graph: 'Recovered revenue: the difference of the two, never negative.' }),
-  deltaRNetCents: cents.nullable().meta({ graph: 'Signed sum over all paid channels.' }),
+  deltaRNetCents: cents.nullable().meta({ graph: 'Signed sum over all paid channels that can be measured.' }),
 };
 
 const modelBreakdown = mapInRest(modelShares).nullable().meta({

@@ -61,7 +61,7 @@ export function mapInRest<Entry extends z.ZodObject>(entry: Entry): z.ZodArray<E
 
 function made(schema: z.ZodType): z.ZodType {
   const own = ownRestForm(schema);
-  if (own !== undefined) return documented(own, schema);
+  if (own !== undefined) return documented(own.form, schema);
   if (schema instanceof z.ZodObject) return objectForm(schema);
   if (schema instanceof z.ZodCodec) return documented(restForm(schema.def.in as z.ZodType), schema);
   const inner = innerOf(schema);
@@ -143,6 +143,8 @@ export function fromRest(schema: z.ZodType, value: unknown): unknown {
  */
 export function toRest(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return toRest(schema.def.innerType, value);
+  const write = schema instanceof z.ZodType ? ownRestForm(schema)?.write : undefined;
+  if (write !== undefined) return write(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : value.toISOString();
   if (schema instanceof z.ZodEnum) return optionOf(schema as z.ZodEnum<Record<string, string>>, value);
   if (typeof value !== 'object' || value === null) return value;

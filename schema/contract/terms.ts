@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../value-lists.ts';
 import type { IdPrefix } from '../id-prefixes.ts';
-import { dateRange } from './date-range.ts';
+import { dateRange, separateDays } from './date-range.ts';
 import { momentInRest } from './moment-in-rest.ts';
 
 declare module 'zod' {
@@ -58,13 +58,22 @@ export const graphTypes = z.registry<{
  * text there.
  */
 
-const restForms = new WeakMap<z.ZodType, z.ZodType>();
+interface RestForm {
+  readonly form: z.ZodType;
+  /** Writes what the graph was sent as REST is sent it, unchecked as it is; where nothing is said it stays itself. */
+  readonly write?: ((value: unknown) => unknown) | undefined;
+}
+const restForms = new WeakMap<z.ZodType, RestForm>();
 
 /**
  * A member that REST takes in another form, and checks at its door; in the graph the verb says what is wrong with it.
  */
-export function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema): Schema {
-  restForms.set(schema, form);
+export function inRest<Schema extends z.ZodType>(
+  form: z.ZodType,
+  schema: Schema,
+  write?: (value: unknown) => unknown,
+): Schema {
+  restForms.set(schema, { form, write });
   return schema;
 }
 
@@ -88,8 +97,8 @@ export function graphNameOf(record: z.ZodObject): string {
   return name;
 }
 
-/** The form of a member that REST takes in another, also under the documentation that was added to it. */
-export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
+/** The form in REST of a member that it takes in another, also under the documentation that was added to it. */
+export function ownRestForm(schema: z.ZodType): RestForm | undefined {
   const { parent } = schema._zod;
   return restForms.get(schema) ?? (parent === undefined ? undefined : ownRestForm(parent as z.ZodType));
 }
@@ -117,8 +126,15 @@ export const namedMoment = inRest(momentInRest, z.date());
 export const namedDay = z.iso.date().refine((day) => day >= '0001', 'must lie in the years 1 to 9999');
 /** First and last day, both included, UTC. */
 export const days = z.tuple([z.iso.date(), z.iso.date()]);
-/** A range that a caller names. */
-export const namedDays = inRest(dateRange, z.array(z.string().meta({ format: 'date' })));
+/**
+ * A range that a caller names. A list of one holds both days: what is no list stands for such a list to the graph,
+ * whose scalar of days writes `start,end` there.
+ */
+export const namedDays = inRest(
+  dateRange,
+  z.array(z.string().meta({ format: 'date' })).overwrite(separateDays),
+  separateDays,
+);
 /** An absolute address. */
 export const address = z.url().meta({ scalar: 'URL' });
 /** An address of the caller's that is to be called; whoever looks its host up judges it. */
@@ -127,7 +143,7 @@ export const namedAddress = inRest(
   z.string().min(1).max(2_048).meta({ scalar: 'URL' }),
 );
 /** Which currency a caller means; another than that of the source is refused by the verb. */
-export const namedCurrency = inRest(z.string().length(3), z.string());
+export const namedCurrency = inRest(z.string().length(3).toUpperCase(), z.string().toUpperCase());
 export const environment = z.enum(ENVIRONMENTS).register(graphTypes, {
   name: 'Environment',
   description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.',

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { startToyGateway, type ToyGateway } from './toy-gateway.ts';
@@ -23,6 +24,19 @@ describe('GraphQL over WebSocket', () => {
     socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   const hear = async (socket: WebSocket) =>
     JSON.parse(String(((await once(socket, 'message')) as [Buffer])[0])) as Record<string, unknown>;
+
+  test('the answer to an upgrade has an id of its own, as every answer has', async () => {
+    const ids = await Promise.all(
+      [1, 2].map(async () => {
+        const socket = new WebSocket(toy.url.replace('http', 'ws'), 'graphql-transport-ws');
+        const [{ headers }] = (await once(socket, 'upgrade')) as [IncomingMessage];
+        socket.terminate();
+        return headers['x-request-id'];
+      }),
+    );
+    for (const id of ids) expect(id).toMatch(/^req_/);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
 
   test.each([
     [{ authorization: 'Bearer nobody' }, 4401, 'invalid_api_key'],

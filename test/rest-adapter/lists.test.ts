@@ -120,6 +120,16 @@ describe.each(LISTS.map((operation) => [operation.id, operation] as const))('lis
   });
 });
 
+test.each([
+  ['status=completed&status=failed', 'status: is given more than once'],
+  ['model=markov&model=markov', 'model: is given more than once'],
+  ['include=diagnostics&include=time_series', undefined],
+  ['include=diagnostics&include=nothing', expect.stringMatching(/^include: must be one of /)],
+])('of %s it is said that it is repeated, unless it may be', async (query, message) => {
+  const { status, body } = await caller.get(`/attribution?${query}`);
+  expect([status, body['error']?.['message']]).toEqual([message === undefined ? 200 : 422, message]);
+});
+
 test('a list keeps its other parameters in its links', async () => {
   const listed = LISTS.find(({ id }) => id === 'listAttributions')!;
   const answer = await caller.get(`${pathOf(listed)}?per_page=1&created_after=2026-01-01T00%3A00%3A00%2B01%3A00`);

@@ -155,6 +155,20 @@ describe('multipart/form-data', () => {
   });
 
   test.each([
+    ['application/json', 'rows.json'],
+    ['image/png', 'rows.png'],
+  ])('a part of %s is told what a part may be, and where rows as JSON go', async (type, name) => {
+    await using door = await openDoor();
+    const response = await door.call('POST', PATH, { body: form(['rows', new Blob(['[]'], { type }), name]) });
+    const { param, message } = await errorOf(response);
+    expect([response.status, param]).toEqual([415, '/rows']);
+    expect(message).toBe(
+      'rows: a file in a form must be text/csv, application/x-ndjson or application/vnd.apache.parquet, by its media ' +
+        'type or its name. Send rows as JSON without a form, as application/json.',
+    );
+  });
+
+  test.each([
     ['without a boundary', 'multipart/form-data', 'x'],
     [
       'with a boundary of 71 characters',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
 import { Caller, BOTH_LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { clock } from '../service-clock.ts';
@@ -88,6 +89,72 @@ describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
     }
     const { body } = await caller.post('/webhooks', { url: 'https://a.example/', events: 'attribution.completed' });
     expect(body['error']!['errors']).toMatchObject([{ param: '/events', code: 'invalid_type' }]);
+  });
+
+  test('the graph takes a range of days in every form that REST takes, by variables and in a document', async () => {
+    const [start, end] = DATE_RANGE;
+    const forms = [DATE_RANGE, { start, end }, `${start},${end}`, `${start}/${end}`];
+    const asked = { dataSourceId: source, model: 'MARKOV', baselineChannels: BASELINE };
+    for (const dateRange of forms) {
+      const byVariable = await caller.graphql(
+        'mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { dateRange } } }',
+        { input: { ...asked, dateRange } },
+      );
+      const literal = JSON.stringify(dateRange).replaceAll(/"(start|end)":/g, '$1:');
+      const inDocument = await caller.graphql(
+        `mutation ($id: ID!, $baseline: [String!]) { runAttribution(input: { dataSourceId: $id, model: MARKOV,
+           baselineChannels: $baseline, dateRange: ${literal} }) { attribution { dateRange } } }`,
+        { id: source, baseline: BASELINE },
+      );
+      for (const answer of [byVariable, inDocument])
+        expect({ dateRange, answer }).toEqual({
+          dateRange,
+          answer: { data: { runAttribution: { attribution: { dateRange: DATE_RANGE } } } },
+        });
+    }
+    for (const dateRange of [
+      `${start},`,
+      { start },
+      { start, end: 'today' },
+      `${end},${start}`,
+      [`${start},${end}`, end],
+    ]) {
+      const { errors } = await caller.graphql(
+        'mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { dateRange } } }',
+        { input: { ...asked, dateRange } },
+      );
+      const { body } = await caller.post('/attribution', { data_source_id: source, date_range: dateRange });
+      const { code, param } = body['error'] as unknown as Record<string, string>;
+      expect({ dateRange, told: errors?.[0]?.extensions }).toMatchObject({ dateRange, told: { reason: code, param } });
+    }
+    const misspelt = { start, end, ende: end };
+    const told = await caller.graphql(
+      'mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { id } } }',
+      { input: { ...asked, dateRange: misspelt } },
+    );
+    const { body } = await caller.post('/attribution', { data_source_id: source, date_range: misspelt });
+    expect(body['error']).toMatchObject({ code: 'unknown_member', param: '/date_range/ende' });
+    expect(told.errors?.[0]?.extensions['errors']).toEqual(body['error']!['errors']);
+    // A day is no range.
+    expect(
+      (
+        await caller.graphql(
+          `mutation { connectDataSource(input: { type: CSV_UPLOAD, credentials: {}, startDate: "${start},${end}" }) {
+             trust { hreiScore } } }`,
+        )
+      ).errors?.[0]?.extensions,
+    ).toMatchObject({ http_status: 422, param: '/start_date' });
+  });
+
+  test('an id that stands in a path is told by its place there, and in the graph by its member', async () => {
+    const [workspaceId, agentId] = ['ws_0000000000000000000000', 'agent_0000000000000000000000'];
+    const { body } = await caller.post(`/workspaces/${workspaceId}/agents`, { agent_id: agentId, role: 'viewer' });
+    expect(body['error']).toMatchObject({ type: 'resource_not_found', param: 'path:id' });
+    const { errors } = await caller.graphql(
+      'mutation ($input: AddWorkspaceAgentInput!) { addWorkspaceAgent(input: $input) { trust { hreiScore } } }',
+      { input: { workspaceId, agentId, role: 'VIEWER' } },
+    );
+    expect(errors?.[0]?.extensions).toMatchObject({ type: 'resource_not_found', param: '/workspace_id' });
   });
 
   test('whoever calls may be named me, in bodies too', async () => {
@@ -250,6 +317,23 @@ describe('what is refused before anybody is known', () => {
       expect(answer.headers.has('www-authenticate')).toBe(status === 401);
       expect(await answer.json()).toMatchObject({ errors: [{ extensions: { http_status: status } }] });
     }
+  });
+
+  test.each([
+    ['an unknown test key', 'unused.example', `Bearer svc_test_sk_${'a'.repeat(24)}`, 'sandbox'],
+    ['an unknown key at the sandbox', 'sandbox.example', 'Bearer nobody', 'sandbox'],
+    ['an unknown key', 'unused.example', 'Bearer nobody', undefined],
+  ])('%s: in which environment, by either door', async (_what, host, authorization, environment) => {
+    const asked = (path: string, method: string) =>
+      new Promise<unknown>((resolve, reject) => {
+        const request = httpRequest(`${house.root}${path}`, { method, headers: { host, authorization } });
+        request.once('error', reject).once('response', (answer) => {
+          answer.resume();
+          resolve(answer.headers['svc-environment']);
+        });
+        request.end();
+      });
+    expect([await asked('/v1/agents/me', 'GET'), await asked('/graphql', 'POST')]).toEqual([environment, environment]);
   });
 
   test('stays what it is when the window is used up', async () => {

@@ -227,6 +227,57 @@ describe('experiments', () => {
     expect((await caller.get('/experiments?channel=email')).body['experiments']).toEqual([]);
   });
 
+  test('its currency may be written in lower case, through either door', async () => {
+    const period = ['2025-02-03', '2025-02-09'];
+    const { status, body } = await post({ period, currency: 'usd' });
+    expect([status, body['currency']]).toEqual([201, 'USD']);
+    expect((await caller.delete(`/experiments/${String(body['id'])}`)).status).toBe(204);
+    const { data } = await caller.graphql(
+      `mutation ($input: CreateExperimentInput!) { createExperiment(input: $input) { experiment { id currency } } }`,
+      {
+        input: {
+          dataSourceId: source,
+          channel: 'email',
+          method: 'HOLDOUT',
+          period,
+          incrementalRevenue: 90,
+          standardError: 3,
+          currency: 'Usd',
+        },
+      },
+    );
+    const { id, currency } = data!['createExperiment']!['experiment'] as unknown as Record<string, string>;
+    expect(currency).toBe('USD');
+    expect((await caller.delete(`/experiments/${id}`)).status).toBe(204);
+  });
+
+  test('those of a deleted source stay, in lists and one by one, through both doors', async () => {
+    const { body: connected } = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: { filename: 'paths.csv', content: 'path,conversions,revenue,nulls\nemail > search,4,200,10\n' },
+    });
+    const its = { data_source_id: String(connected['data_source_id']), channel: 'search' };
+    const { body: recorded } = await post(its);
+    const id = String(recorded['id']);
+    expect((await caller.delete(`/data-sources/${its.data_source_id}`)).status).toBe(204);
+    expect((await caller.get(`/experiments/${id}`)).body).toMatchObject({ id, ...its });
+    expect((await caller.get(`/experiments?data_source_id=${its.data_source_id}`)).body).toMatchObject({
+      experiments: [{ id, ...its }],
+      meta: { total: 1 },
+    });
+    const { data } = await caller.graphql(
+      `{ experiment(id: "${id}") { dataSourceId }
+         experiments(filter: { dataSourceId: "${its.data_source_id}" }) { totalCount edges { node { id } } } }`,
+    );
+    expect(data).toEqual({
+      experiment: { dataSourceId: its.data_source_id },
+      experiments: { totalCount: 1, edges: [{ node: { id } }] },
+    });
+    // A new one has nothing to be held against.
+    expect((await post({ ...its, method: 'geo' })).status).toBe(404);
+    expect((await caller.delete(`/experiments/${id}`)).status).toBe(204);
+  });
+
   test('one result per channel, method and period, however often and at once it is sent', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => post({ method: 'geo', notes: 'three regions' })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { newUuid } from '../../platform/identifiers.ts';
+import { createAccount } from '../../services/identity/accounts/account-store.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
 import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { GraphSocket } from '../graph-socket.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
@@ -320,6 +323,23 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
       type: 'validation_error',
       param: 'query:depth',
     });
+  });
+
+  test('an account without an agent has none, and nobody there is me', async () => {
+    const accountId = newUuid();
+    const key = await house.backing.database.asTenant(accountId, async (em) => {
+      await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
+      return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk', bond: UNBOUND });
+    });
+    const people = new Caller(house.root, key);
+    expect(await people.get('/referrals')).toMatchObject({ status: 200, body: { referrals: [], meta: { total: 0 } } });
+    expect(await people.get('/agents/me/referrals')).toMatchObject({
+      status: 404,
+      body: {
+        error: { type: 'resource_not_found', message: 'This key is bound to no agent. Use the key of the agent.' },
+      },
+    });
+    expect((await referrer.get('/agents/me/referrals')).status).toBe(200);
   });
 
   test('others see neither the count nor what is next', async () => {

@@ -11,6 +11,7 @@ import { presentRecord } from '../../../platform/graph/present-record.ts';
 import { agentUuid, shownId } from '../../../platform/identifiers.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
+import { boundToNoAgent } from '../registry/agent.ts';
 import { ACTIVE_FROM_CENTS } from './accrue-referrals.ts';
 import { ReferralStore, type Referral } from './referral-store.ts';
 
@@ -42,7 +43,7 @@ export class ReferralResolver {
     const { accountId, environment } = assertAction(context.principal, 'referral:read');
     const narrowed = parseFilter(referralFilter, filter);
     return this.#database.asTenant(accountId, async (em) => {
-      if (agentId != null && agentId !== 'me') await requireOwnAgent(em, agentId);
+      if (agentId != null) await requireOwnAgent(em, agentId, accountId);
       const store = new ReferralStore(em, environment);
       const page = parsePage(args);
       const [rows, totalCount, totals] = [
@@ -71,9 +72,10 @@ function presentReferral({ accumulatedDeltaRCents, ...row }: Referral): z.output
 }
 
 /** @throws ProblemError `resource_not_found`, for a foreign agent exactly as for an unknown one */
-async function requireOwnAgent(em: SqlEntityManager, named: string): Promise<void> {
-  const id = agentUuid(named);
-  const own = id === undefined ? [] : await em.execute(`select 1 from agents.agents where id = ?`, [id]);
-  if (own.length === 0)
-    throw new ProblemError('resource_not_found', `There is no agent ${shownId(named)}, or it is not yours.`);
+async function requireOwnAgent(em: SqlEntityManager, named: string, accountId: string): Promise<void> {
+  const [own] = await em.execute<[{ id: string }?]>(`select id from agents.agents where account_id = ?`, [accountId]);
+  if (own !== undefined && (named === 'me' || agentUuid(named) === own.id)) return;
+  throw named === 'me'
+    ? boundToNoAgent()
+    : new ProblemError('resource_not_found', `There is no agent ${shownId(named)}, or it is not yours.`);
 }

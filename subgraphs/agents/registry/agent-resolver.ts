@@ -7,6 +7,7 @@ import { agentUuid, shownId, type Uuid } from '../../../platform/identifiers.ts'
 import { ProblemError } from '../../../schema/problems.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import type { Answered } from '../../../platform/graph/noun-types.ts';
+import { boundToNoAgent } from './agent.ts';
 import { ofAgents, presentAgent, presentPublicFace, type ShownAgent } from './present-agent.ts';
 import { findProfile, ownProfile } from './profile.ts';
 import { findPublicFace } from './public-face.ts';
@@ -109,8 +110,7 @@ export class AgentResolver {
   /** @throws ProblemError `resource_not_found` */
   async #self(principal: Principal, context: RequestContext): Promise<ShownAgent> {
     const agent = await ownProfile(this.#services.database, principal);
-    if (agent === null)
-      throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    if (agent === null) throw boundToNoAgent();
     return presentAgent(agent, this.#trust(context));
   }
 

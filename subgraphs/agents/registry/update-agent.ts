@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { agentUpdate } from '../../../schema/contract/agent-requests.ts';
-import { ProblemError } from '../../../schema/problems.ts';
 import { assertNoEnd } from '../../../services/identity/keys/key-bond.ts';
 import type { Principal, RequestContext } from '../../../schema/principal.ts';
 import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
@@ -10,7 +9,7 @@ import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
-import { Agent } from './agent.ts';
+import { Agent, boundToNoAgent } from './agent.ts';
 import { assertCallableAddress } from '../../../platform/outgoing/callable-address.ts';
 import { callbackScope, setCallback } from './callback.ts';
 import type { RegistryServices } from './registry-services.ts';
@@ -36,8 +35,7 @@ export async function updateAgent(
     await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
-    if (agent === null)
-      throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    if (agent === null) throw boundToNoAgent();
     const leading = principal.environment === 'live' ? leadingElsewhere(input) : undefined;
     if (leading !== undefined) await assertNoEnd(em, principal, leading);
     const clientBefore = clientOf(agent);

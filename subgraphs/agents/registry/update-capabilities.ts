@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { capabilitiesRequest } from '../../../schema/contract/agent-requests.ts';
-import { ProblemError } from '../../../schema/problems.ts';
 import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import type { Principal } from '../../../schema/principal.ts';
 import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { Agent } from './agent.ts';
+import { Agent, boundToNoAgent } from './agent.ts';
 
 /** What tells the answer again: when it was. */
 export const capabilitiesEffect = z.object({ updatedAt: z.coerce.date() });
@@ -29,8 +28,7 @@ export async function updateCapabilities(
   const { capabilities } = parseGraphInput(capabilitiesRequest, rawInput, 400);
   await database.asTenant(homeOf(principal), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
-    if (agent === null)
-      throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    if (agent === null) throw boundToNoAgent();
     agent.present({ capabilities: [...new Set(capabilities)] }, principal.environment);
     if (principal.environment === 'live') agent.capabilitiesUpdatedAt = now;
     await em.flush();

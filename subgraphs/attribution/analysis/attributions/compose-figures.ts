@@ -147,7 +147,7 @@ function weightedMean(confidence: Float64Array, channels: readonly ChannelFigure
 /**
  * Recovered revenue: over the paid channels that earned something and that last click under-credits, what the model
  * attributes and what last click did; their difference is what last click hid. `deltaRNetCents` is the signed sum over
- * all paid channels.
+ * all paid channels. Channels that cannot be measured are in none of them.
  */
 export function recoveredRevenue(
   channels: readonly ChannelFigures[],
