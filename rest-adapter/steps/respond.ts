@@ -50,6 +50,11 @@ function writeStream({ http, logger }: Call, stream: Readable, mediaType?: strin
       : { 'Content-Type': mediaType },
   );
   http.respond = false;
+  // Whoever left meanwhile does not leave again, and nobody else would end what is streamed.
+  if (http.res.destroyed) {
+    stream.destroy();
+    return;
+  }
   pipeline(stream, http.res, (error) => {
     if (error !== null && error !== undefined && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
       logger.warn({ err: error }, 'a stream could not be written');

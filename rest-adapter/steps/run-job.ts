@@ -75,6 +75,8 @@ async function follow(
   const forget = call.whenEnded(() => ended.abort());
   ended.signal.addEventListener('abort', giveUp, { once: true });
   http.res.once('close', giveUp);
+  // Whoever left meanwhile does not leave again.
+  if (http.res.destroyed) giveUp();
   door.closing.addEventListener('abort', giveUp, { once: true });
   if (door.closing.aborted) giveUp();
   try {

@@ -3,7 +3,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { CONTRACT } from '../../rest-adapter/contract.ts';
 import { errorBody } from '../../rest-adapter/representations/error.ts';
 import { formatEvent } from '../../rest-adapter/sse.ts';
-import { openDoor } from './door.ts';
+import { openDoor, type TestDoor } from './door.ts';
 import { attribution } from './shop.ts';
 
 interface Progress {
@@ -393,6 +393,73 @@ describe('POST /attribution waits', () => {
     door.door.close();
     expect(await (await answer).json()).toMatchObject({ status: 'processing' });
   });
+});
+
+describe('a client that has left before its answer begins', () => {
+  /** Sends a request, leaves once the graph is asked, and lets the graph answer when the service has seen that. */
+  async function leaving(request: (door: TestDoor, signal: AbortSignal) => Promise<Response>, run: Run) {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const held =
+      <Answer>(answer: (args: { id: string }) => Answer) =>
+      async (args: { id: string }): Promise<Answer> => {
+        asked.resolve();
+        await answered.promise;
+        return answer(args);
+      };
+    const door = await openDoor({
+      resolvers: {
+        attribution: held(({ id }) => attribution(id, id === 'attr_done' ? 'COMPLETED' : 'PROCESSING')),
+        runAttribution: held(() => ({ attribution: attribution('attr_run', 'PROCESSING') })),
+        attributionProgress: run.watch,
+      },
+    });
+    const left = new Promise<void>((resolve) =>
+      door.server.once('request', (_request, response) => response.once('close', resolve)),
+    );
+    const leave = new AbortController();
+    const answer = request(door, leave.signal);
+    await asked.promise;
+    leave.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    await left;
+    answered.resolve();
+    return door;
+  }
+
+  test.each([
+    ['a run', 'GET', '/v1/attribution/attr_run/stream'],
+    ['a run that is over', 'GET', '/v1/attribution/attr_done/stream'],
+    ['a run that begins', 'POST', '/v1/attribution?stream=true'],
+  ] as const)('leaves no stream behind: %s', async (_what, method, path) => {
+    const run = new Run();
+    // More than a stream takes before somebody reads it.
+    for (let sequence = 1; sequence <= 100; sequence += 1) run.push(channelResult(sequence));
+    if (path.includes('attr_done')) run.push(result(101));
+    await using door = await leaving(
+      (door, signal) => door.call(method, path, method === 'POST' ? { ...start, signal } : { signal }),
+      run,
+    );
+    await soon(() => run.subscriptions.some(({ hasReturned }) => hasReturned));
+    await soon(() => door.admission.watches.size === 0);
+    expect(door.logs.filter(({ level }) => level >= 50)).toEqual([]);
+  });
+
+  test('is not waited for', async () => {
+    const run = new Run();
+    await using door = await leaving((door, signal) => door.call('POST', '/v1/attribution', { ...start, signal }), run);
+    await soon(() => run.subscriptions[0]?.hasReturned === true);
+    expect(door.admission.watches.size).toBe(0);
+  });
+
+  /** What a leak would make wait for ever, or for as long as a client is waited for. */
+  async function soon(condition: () => boolean): Promise<void> {
+    const deadlineMs = performance.now() + 10_000;
+    while (!condition()) {
+      expect(performance.now()).toBeLessThan(deadlineMs);
+      await once(AbortSignal.timeout(5), 'abort');
+    }
+  }
 });
 
 async function until(condition: () => boolean): Promise<void> {
