@@ -261,6 +261,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
 
+  'experiment-designs': { comesWith: 'the analyses of a source' },
   plans: { comesWith: 'the service' },
   'audit-events': {
     comesWith: 'everything that is done',

@@ -6,6 +6,7 @@ import type {
   spendResponse,
 } from '../../../../schema/contract/attribution-impact.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
+import type { DesignGround } from '../../../../compute/models/experiment-design/experiment-designs.ts';
 import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
 
 /** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
@@ -110,4 +111,9 @@ export interface AnalysisFigures {
   /** Null for aggregated paths, or too many campaigns to tell apart. Absent as above. */
   readonly campaigns?: readonly CampaignFigures[] | null;
   readonly diagnostics: AnalysisDiagnostics;
+  /**
+   * Of the causal model: what holdouts of some weeks would stand on. Null for aggregated paths, which know no people.
+   * Absent in other results, and those of releases before it was kept. No figure rests on it; `run_digest` leaves it out.
+   */
+  readonly holdoutWindows?: DesignGround['windows'] | null | undefined;
 }

@@ -1,0 +1,62 @@
+import {
+  experimentDesigns,
+  type ExperimentDesign,
+} from '../../../../compute/models/experiment-design/experiment-designs.ts';
+import { daysBetween } from '../../../../schema/day-range.ts';
+import type { DateRange } from '../../intake/data-sources/date-range.ts';
+import { isUnmeasurable, type AnalysisFigures, type ChannelFigures } from '../attributions/figures.ts';
+
+/** What designs are made of: a causal analysis, or as much of it. */
+export type DesignedFigures = Pick<AnalysisFigures, 'channels' | 'revenueCents' | 'holdoutWindows'>;
+
+/** Designs, and what none can be made for. */
+export interface DesignsFound {
+  readonly designs: readonly ExperimentDesign[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The experiments that would settle what the paid channels of an analysis bring; see `experimentDesigns`. Spend that
+ * leaves no touches has none: who would have seen it is not known, so nobody can be kept away from it.
+ * @param power in (0, 1)
+ */
+export function designsOfFigures(figures: DesignedFigures, range: DateRange, power: number): DesignsFound {
+  const { channels, revenueCents, holdoutWindows: windows } = figures;
+  if (windows == null) return { designs: [], warnings: [NO_PEOPLE] };
+  if (windows.length === 0) return { designs: [], warnings: [TOO_SHORT] };
+  if (windows.every(({ revenueSquares }) => revenueSquares === 0)) return { designs: [], warnings: [NO_ORDERS] };
+  const paid = channels.filter(({ isBaseline }) => !isBaseline);
+  const untracked = paid.filter(isUntracked).map(({ channel }) => channel);
+  const designs = experimentDesigns(
+    {
+      rangeDays: daysBetween(range.start, range.end),
+      revenue: revenueCents / 100,
+      windows,
+      channels: paid
+        .filter((channel) => !isUntracked(channel))
+        .map((channel) => ({
+          channel: channel.channel,
+          credit: channel.attributedRevenueCents / 100,
+          interval: isUnmeasurable(channel) ? null : channel.confidenceInterval,
+          spend: channel.spend,
+        })),
+    },
+    power,
+  );
+  return {
+    designs,
+    warnings: untracked.length === 0 ? [] : [withoutTouches(untracked)],
+  };
+}
+
+const isUntracked = ({ identification }: ChannelFigures): boolean =>
+  identification?.reasons.some(({ code }) => code === 'untracked_spend') ?? false;
+
+const NO_PEOPLE =
+  'The source holds aggregated paths, without people, so that nobody can be held out. Upload touchpoints with a user id.';
+const TOO_SHORT = 'The range is too short to tell what a test of two weeks would find. Choose four days or more.';
+const NO_ORDERS = 'No order of a known person lies in the range, so that nothing tells what a test would find.';
+
+const withoutTouches = (channels: readonly string[]): string =>
+  `No holdout of people can measure ${channels.join(', ')}: the spend leaves no touches, and nobody knows whom it ` +
+  'reaches. A test in some places and not in others would.';
