@@ -1491,8 +1491,8 @@ export interface components {
         ExperimentCalibration: {
             id: string;
             channel: string;
-            /** @description The channels, where several were kept away together; absent for one */
-            channels?: string[];
+            /** @description One, or several that were kept away together */
+            channels: string[];
             /** @enum {string} */
             method: "holdout" | "geo";
             period: [

@@ -19,6 +19,8 @@ export interface DesignGround {
   readonly revenue: number;
   readonly windows: readonly HoldoutWindow[];
   readonly channels: readonly DesignedChannel[];
+  /** standard error of their sum, where an experiment has measured it */
+  readonly totalError?: number | undefined;
 }
 
 /**
@@ -42,6 +44,8 @@ export interface ExperimentDesign {
     /** what deciding after the test is worth more than deciding now, over the year that follows, less lost revenue */
     readonly valueOfInformation: number;
   };
+  /** the test would know at least as much of the effect as the rows do */
+  readonly isTelling: boolean;
   /** 1 = the most valuable */
   readonly rank: number;
 }
@@ -110,7 +114,7 @@ function ofAllTogether(ground: DesignGround, beliefs: readonly Belief[], power: 
   const sum = (of: (belief: Belief) => number): number => beliefs.reduce((all, belief) => all + of(belief), 0);
   const total: Belief = {
     mean: sum(({ mean }) => mean),
-    deviation: Math.sqrt(sum(({ deviation }) => deviation ** 2)),
+    deviation: Math.min(Math.sqrt(sum(({ deviation }) => deviation ** 2)), ground.totalError ?? Infinity),
     spend: sum(({ spend }) => spend),
   };
   const level = channels.find(({ interval }) => interval !== null)?.interval?.level ?? CONFIDENCE;
@@ -193,7 +197,7 @@ function designed(
   channels: readonly string[],
   currentInterval: DesignedChannel['interval'],
   { spend }: Belief,
-  { share, days, standardError, lostRevenue, netValue }: Candidate,
+  { share, days, standardError, lostRevenue, netValue, isTelling }: Candidate,
   power: number,
 ): Unranked {
   return {
@@ -204,5 +208,6 @@ function designed(
     expectedStandardError: standardError,
     lostRevenue,
     decision: { currentInterval, breakevenRevenue: spend, valueOfInformation: netValue },
+    isTelling,
   };
 }

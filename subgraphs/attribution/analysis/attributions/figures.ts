@@ -78,7 +78,10 @@ export interface CampaignFigures {
 export type AnalysisDiagnostics = Omit<Frozen<z.output<typeof diagnostics>>, 'experiments'>;
 
 /** What an experiment said of the range, and what that did to the credit of its channel. Money in major units. */
-export type ExperimentCalibration = Frozen<z.output<typeof experimentCalibration>>;
+export type ExperimentCalibration = Omit<Frozen<z.output<typeof experimentCalibration>>, 'channels'> & {
+  /** Where several were kept away together; absent for one, as in results from before there could be several. */
+  readonly channels?: readonly string[];
+};
 
 export type ComparisonRule = (typeof COMPARISON_RULES)[number];
 

@@ -11,13 +11,14 @@ import { parseDateRange, type DateRange } from '../../intake/data-sources/date-r
 import { requireSource, type SourceServices } from '../../intake/data-sources/require-source.ts';
 import { acceptRun } from '../../runs/accept-run.ts';
 import { isFinished } from '../../runs/run.ts';
+import type { Attribution } from '../attributions/attribution.ts';
 import type { AnalysisFigures } from '../attributions/figures.ts';
 import type { SourceNow } from '../attributions/present-trust.ts';
 import { refuseUnusable, rowsOfRun } from '../attributions/run-attribution.ts';
 import { sourcesNow } from '../attributions/source-now.ts';
 import type { TrustEvidence } from '../attributions/trust-evidence.ts';
 import { Insight, INSIGHT_RUNS } from './insight.ts';
-import { InsightStore } from './insight-store.ts';
+import { InsightStore, type RangeKey } from './insight-store.ts';
 
 export interface InsightServices extends SourceServices {
   readonly jobs: Jobs;
@@ -65,7 +66,10 @@ export async function figuresFor(
   const asked = dateRange === null ? null : parseDateRange(dateRange, now, principal.environment);
   const source = await requireSource(services, principal, dataSourceId, '/data_source_id');
   refuseUnusable(source, ATTRIBUTION_DEFAULTS.model);
-  const standing = await database.asTenant(principal, (em) => standingOf(em, { dataSourceId, range: asked }));
+  const standing = await database.asTenant(principal, async (em) => {
+    const newest = asked === null ? await newestOfAny(em, dataSourceId) : null;
+    return newest ?? (await standingOf(em, { dataSourceId, range: asked ?? wholeRange(source, now) }));
+  });
   if (standing !== null) return standing;
   const range = asked ?? wholeRange(source, now);
   database.refuseWithoutRoom();
@@ -92,26 +96,36 @@ export async function figuresFor(
   });
 }
 
+/** Those of the newest analysis, whatever its range. */
+async function newestOfAny(em: SqlEntityManager, dataSourceId: Uuid): Promise<InsightFigures | null> {
+  const analysis = await new InsightStore(em).newestAnalysis({ dataSourceId, range: null });
+  return analysis === null ? null : figuresOf(em, analysis, publicId('attr', analysis.id));
+}
+
 /** What there is already: figures, or a run that is under way; null where one has to begin. */
-async function standingOf(
-  em: SqlEntityManager,
-  key: { readonly dataSourceId: Uuid; readonly range: DateRange | null },
-): Promise<InsightFigures | null> {
+async function standingOf(em: SqlEntityManager, key: RangeKey): Promise<InsightFigures | null> {
   const store = new InsightStore(em);
   const analysis = await store.newestAnalysis(key);
   const run = await store.newest(key, await store.ground(key.dataSourceId));
-  const isNewer = run?.status === 'completed' && (run.completedAt ?? 0) > (analysis?.completedAt ?? 0);
-  const newest = isNewer ? run : analysis;
-  if (newest !== null && newest.result != null) {
-    const sourceNow = (await sourcesNow(em, [newest])).get(newest.id) ?? null;
-    const attributionId = isNewer ? null : publicId('attr', newest.id);
-    const found = { figures: newest.result, trust: newest.trust ?? null, sourceNow, attributionId };
-    return { range: rangeOf(newest), found };
-  }
+  if (run?.status === 'completed' && (run.completedAt ?? 0) > (analysis?.completedAt ?? 0))
+    return figuresOf(em, run, null);
+  if (analysis !== null) return figuresOf(em, analysis, publicId('attr', analysis.id));
   if (run === null) return null;
   if (!isFinished(run)) return { range: rangeOf(run), found: null };
   if (run.failure?.code === 'internal') return null;
   throw failed(run);
+}
+
+async function figuresOf(
+  em: SqlEntityManager,
+  run: Insight | Attribution,
+  attributionId: string | null,
+): Promise<InsightFigures> {
+  const sourceNow = (await sourcesNow(em, [run])).get(run.id) ?? null;
+  return {
+    range: rangeOf(run),
+    found: { figures: run.result!, trust: run.trust ?? null, sourceNow, attributionId },
+  };
 }
 
 const rangeOf = ({ dateStart, dateEnd }: Pick<Insight, 'dateStart' | 'dateEnd'>): DateRange => ({

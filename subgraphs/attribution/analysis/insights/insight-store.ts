@@ -11,10 +11,10 @@ import { Insight } from './insight.ts';
 /** Of one source and account that are kept; the oldest give way. */
 const MOST_INSIGHTS = 100;
 
-/** The source that is asked about, and the days; any where null. */
-export interface InsightKey {
+/** The source that is asked about, and the days. */
+export interface RangeKey {
   readonly dataSourceId: Uuid;
-  readonly range: DateRange | null;
+  readonly range: DateRange;
 }
 
 /** Reads and makes room for insights inside the tenant's transaction; row level security does the rest. */
@@ -36,10 +36,16 @@ export class InsightStore {
   }
 
   /**
-   * The newest completed causal analysis of the usual conversions; its last revision while it is brought up to date.
+   * The newest completed causal analysis of the usual conversions, of any range where it is null; its last revision while it is brought up to date.
    * Null also where it can't be read, or a release that kept less has made it.
    */
-  async newestAnalysis({ dataSourceId, range }: InsightKey): Promise<Attribution | null> {
+  async newestAnalysis({
+    dataSourceId,
+    range,
+  }: {
+    readonly dataSourceId: Uuid;
+    readonly range: DateRange | null;
+  }): Promise<Attribution | null> {
     const [found] = await this.#em.execute<{ id: Uuid }[]>(
       `select id from attribution.attributions
        where data_source_id = ? and model = 'causal' and conversion_event = ? and deleted_at is null
@@ -55,11 +61,10 @@ export class InsightStore {
   }
 
   /** The run that began last of those that stand on the same ground. */
-  async newest({ dataSourceId, range }: InsightKey, ground: string): Promise<Insight | null> {
-    const ofRange = range === null ? {} : { dateStart: range.start, dateEnd: range.end };
+  async newest({ dataSourceId, range }: RangeKey, ground: string): Promise<Insight | null> {
     return this.#em.findOne(
       Insight,
-      { dataSourceId, ground, deletedAt: null, ...ofRange },
+      { dataSourceId, ground, deletedAt: null, dateStart: range.start, dateEnd: range.end },
       { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
     );
   }
