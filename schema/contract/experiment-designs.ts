@@ -54,7 +54,8 @@ export const experimentDesign = z
       graph: 'Of the effect on the whole shop in the days of the test; major units.',
     }),
     lostRevenue: money.meta({
-      description: 'What the held-out people are expected to order less; the spend that is saved on them is not counted',
+      description:
+        'What the held-out people are expected to order less; the spend that is saved on them is not counted',
       graph:
         'What the held-out people are expected to order less; the spend that is saved on them is not counted. ' +
         'Major units.',
@@ -91,7 +92,7 @@ const designs = z
     description: 'Which experiments would settle what the channels of a source bring.',
   });
 
-const designFilter = z
+export const designFilter = z
   .object({
     dataSourceId: namedId('ds').meta({ graph: 'Public id of a source of the account.' }),
     channel: channelName.optional().meta({ description: 'Only the design of this channel' }),
@@ -99,10 +100,7 @@ const designFilter = z
       description: 'Days of the analysis to stand on; those of the newest one, or all of the source, when absent',
       graph: 'Days of the analysis to stand on; those of the newest one, or all of the source, when absent.',
     }),
-    power: inRest(
-      queryNumber(POWERS.least, POWERS.most),
-      z.number().min(POWERS.least).max(POWERS.most),
-    )
+    power: inRest(queryNumber(POWERS.least, POWERS.most), z.number().min(POWERS.least).max(POWERS.most))
       .optional()
       .meta({
         description: 'Chance that the test finds the smallest detectable effect',
@@ -111,7 +109,6 @@ const designFilter = z
       }),
   })
   .meta({ graph: 'What designs are asked for.' });
-export type DesignFilter = z.output<typeof designFilter>;
 
 const example = {
   channel: 'retargeting',
@@ -146,13 +143,13 @@ export const experimentDesigns = noun({
       field: 'experimentDesigns',
       summary: 'Ask which experiment would settle it',
       description:
-        'A user holdout per paid channel that can be kept away from people, and one of all of them together; the most ' +
-        'valuable first. They stand on the newest completed causal analysis of the source and range. Where there is ' +
+        'A user holdout per paid channel that can be kept away from people, and one of all of them together; the ' +
+        'most valuable first. They stand on the newest completed causal analysis of the source and range. Where there is ' +
         'none, a run is made: it is not billed, and can be read as nothing else. The answer waits for it as long as ' +
         'Prefer: wait allows (25 s when absent), else it is 202 with Location and Retry-After.',
       graph:
-        'Which experiments would settle what the channels of a source bring, by its newest completed causal analysis. ' +
-        'Without one a run is made, which is not billed: PROCESSING until it has ended. Errors: VALIDATION_ERROR, ' +
+        'Which experiments would settle what the channels of a source bring, by its newest completed causal ' +
+        'analysis. Without one a run is made, which is not billed: PROCESSING until it has ended. Errors: VALIDATION_ERROR, ' +
         'RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.',
       filter: designFilter,
       answer: { outcome: designs, trust: 'Trust envelope of the analysis that the designs stand on.' },

@@ -223,10 +223,7 @@ export const attributionOwner: MigrationOwner = {
          )`,
         ...tenantTable('attribution.insight_progress'),
         ...environmentTable('attribution.insight_progress'),
-        narrowTenant(
-          'attribution.insight_progress',
-          'exists (select from attribution.insights i where i.id = run_id)',
-        ),
+        narrowTenant('attribution.insight_progress', 'exists (select from attribution.insights i where i.id = run_id)'),
         `create function attribution.forget_old_insights() returns bigint
            language sql volatile security definer set search_path = attribution, pg_temp
            as $$ with gone as (

@@ -49,7 +49,10 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
   ['services/identity/', ['limits', 'accounts', 'keys', 'opening', 'workspaces', 'admission', 'oauth']],
   ['subgraphs/attribution/', ['runs', 'intake', 'analysis', 'sandbox']],
   ['subgraphs/attribution/intake/', ['connectors', 'data-sources', 'touchpoints', 'files', 'channel-rules']],
-  ['subgraphs/attribution/analysis/', ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs']],
+  [
+    'subgraphs/attribution/analysis/',
+    ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs'],
+  ],
   ['subgraphs/agents/', ['registry', 'referrals']],
   ['subgraphs/billing/', ['plans', 'fees']],
 ];

@@ -25,7 +25,7 @@ export interface DesignGround {
 
 /**
  * A user holdout that would settle what one channel brings, or several together. Money in major units; what is of the
- * test is of the whole shop in its days, as the result of an experiment is recorded.
+ * test is of its days, and of the whole shop as if nobody were held out.
  */
 export interface ExperimentDesign {
   /** one, or all that can be held out together */

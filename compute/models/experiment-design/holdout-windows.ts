@@ -47,10 +47,7 @@ export function holdoutWindows(
   const stretched = TEST_DAYS.filter((days) => days > rangeDays && days <= MOST_STRETCH * rangeDays);
   return {
     ok: true,
-    windows: [
-      ...windows,
-      ...stretched.map((days) => ({ days, revenueSquares: whole * (days / rangeDays) ** growth })),
-    ],
+    windows: [...windows, ...stretched.map((days) => ({ days, revenueSquares: whole * (days / rangeDays) ** growth }))],
   };
 }
 

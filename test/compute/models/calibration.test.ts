@@ -84,7 +84,11 @@ describe('calibration by experiments', () => {
   test('its channel takes the precision-weighted mean; another follows by half of what κ does to both', () => {
     fc.assert(
       fc.property(belief, experiment, (before, one) => {
-        const { channels: [c = 0], incrementalRevenue, standardError } = one;
+        const {
+          channels: [c = 0],
+          incrementalRevenue,
+          standardError,
+        } = one;
         const { value } = calibrate(before, [one]);
         const [model, test] = [1 / deviationOf(before, c) ** 2, 1 / standardError ** 2];
         expect(

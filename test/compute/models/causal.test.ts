@@ -297,8 +297,9 @@ describe('the causal model', () => {
       );
     });
 
+    const paid = [...events.channels.keys()].filter((c) => !isUnpaid(events.channels[c]!));
+
     test('a sure measurement of all paid channels together pins the total, and no channel falls below 0', () => {
-      const paid = [...events.channels.keys()].filter((c) => !isUnpaid(events.channels[c]!));
       for (const total of [300, 2500]) {
         const experiment = { channels: paid, incrementalRevenue: total, standardError: 0.01 };
         const pinned = figures('causal', input({ experiments: [experiment] }));
@@ -309,7 +310,6 @@ describe('the causal model', () => {
     });
 
     test('a small test of a channel and a sure one of all agree: the tested channel keeps its place', () => {
-      const paid = [...events.channels.keys()].filter((c) => !isUnpaid(events.channels[c]!));
       const all = { channels: paid, incrementalRevenue: 2000, standardError: 0.01 };
       const both = figures('causal', input({ experiments: [measured(700, 0.01), all] }));
       expect(both.value[channel]).toBeCloseTo(700, 1);

@@ -28,7 +28,8 @@ export class Gate {
   isOpen(channel: number, t: number, key: number): boolean {
     const { factors, withheld } = this.scenario;
     const f = t < 0 ? 1 : factors[channel]!;
-    if (withheld !== null && ((withheld.bits >> channel) & 1) === 1 && t >= withheld.fromDay && t < withheld.toDay) return false;
+    if (withheld !== null && ((withheld.bits >> channel) & 1) === 1 && t >= withheld.fromDay && t < withheld.toDay)
+      return false;
     return uniform(key, MEET_SLOT) < f / (f + this.channels[channel]!.k);
   }
 }

@@ -60,7 +60,10 @@ export function compilePlan(world: World, plan: Plan, market: Market | undefined
     bid,
     cutoff,
     spendScale,
-    holdChannels: world.channels.reduce((bits, { name }, c) => (held?.channels.includes(name) ? bits | (1 << c) : bits), 0),
+    holdChannels: world.channels.reduce(
+      (bits, { name }, c) => (held?.channels.includes(name) ? bits | (1 << c) : bits),
+      0,
+    ),
     holdShare: held?.share ?? 0,
     holdFrom: held?.fromDay ?? 0,
     holdTo: held?.toDay ?? 0,

@@ -87,11 +87,7 @@ export interface AnalysisInput {
 }
 
 /** @throws RunFailedError where the source is gone */
-export async function loadAnalysisInput(
-  em: SqlEntityManager,
-  asked: AskedAnalysis,
-  at: Date,
-): Promise<AnalysisInput> {
+export async function loadAnalysisInput(em: SqlEntityManager, asked: AskedAnalysis, at: Date): Promise<AnalysisInput> {
   const { dataSourceId, model, dateStart: start, dateEnd: end } = asked;
   const source = await new DataSourceStore(em).find(dataSourceId);
   if (source === null)
@@ -205,10 +201,7 @@ export async function computeAnalysis(
   } catch (error) {
     job.signal.throwIfAborted();
     // Figures without an envelope are worth more than none; the answer says that its trust was not measured.
-    services.logger.error(
-      { err: error, ...named },
-      'the trust of an analysis could not be measured',
-    );
+    services.logger.error({ err: error, ...named }, 'the trust of an analysis could not be measured');
     return { figures, trust: null };
   }
 }

@@ -1,12 +1,9 @@
 import { Arg, Ctx, Resolver } from 'type-graphql';
-import {
-  DEFAULT_POWER,
-  experimentDesigns,
-  type DesignFilter,
-} from '../../../../schema/contract/experiment-designs.ts';
+import { DEFAULT_POWER, designFilter, experimentDesigns } from '../../../../schema/contract/experiment-designs.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
 import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.ts';
+import { parseFilter } from '../../../../platform/graph/parse-input.ts';
 import { publicId, requireUuid } from '../../../../platform/identifiers.ts';
 import { AccessLog } from '../../../../services/audit/access-log.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
@@ -31,9 +28,10 @@ export class ExperimentDesignResolver {
   @Query('listExperimentDesigns')
   async experimentDesigns(
     @Ctx() context: RequestContext,
-    @Arg('filter', inputOf('listExperimentDesigns')) filter: DesignFilter,
+    @Arg('filter', inputOf('listExperimentDesigns')) given: object,
   ): Answer {
     const principal = assertAction(context.principal, 'experiment:read');
+    const filter = parseFilter(designFilter, given);
     const now = this.#services.clock();
     const dataSourceId = requireUuid('ds', filter.dataSourceId, 'data source', '/data_source_id');
     const question = { dataSourceId, dateRange: filter.dateRange ?? null };
