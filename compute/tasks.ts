@@ -18,6 +18,8 @@ import { compareOnEvents } from './models/comparison/event-rules.ts';
 import { compareOnPaths } from './models/comparison/path-rules.ts';
 import type { ComparisonResult } from './models/comparison/comparison-result.ts';
 import type { AssociationResult } from './models/association-result.ts';
+import { holdoutWindows } from './models/experiment-design/holdout-windows.ts';
+import type { HoldoutWindows } from './models/experiment-design/holdout-windows.ts';
 import type { Replication } from './models/credit-intervals.ts';
 import { runDominance } from './models/dominance/dominance.ts';
 import { runMarkov } from './models/markov/markov.ts';
@@ -71,6 +73,12 @@ export interface SpendResponseInput {
   readonly confidenceLevel: number;
 }
 
+/** Orders of single people, and the range in which a test would have been. */
+export interface HoldoutWindowsInput {
+  readonly events: EventTable;
+  readonly options: Pick<RunOptions, 'rangeStartS' | 'rangeEndS'>;
+}
+
 /** The task table: name → input and result. */
 export interface Tasks {
   markov: { input: MarkovInput; result: MarkovResult };
@@ -82,6 +90,7 @@ export interface Tasks {
   breakdown: { input: BreakdownInput; result: BreakdownResult };
   causal: { input: CausalInput; result: CausalResult };
   spend_response: { input: SpendResponseInput; result: SpendResponses };
+  holdout_windows: { input: HoldoutWindowsInput; result: HoldoutWindows };
   evidence: { input: EvidenceInput; result: EvidenceResult };
   scrutiny: { input: ScrutinyInput; result: ScrutinyResult };
   sensitivity: { input: SensitivityInput; result: SensitivityResult };
@@ -144,6 +153,8 @@ const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint:
       return spendResponse(days, confidenceLevel);
     }),
   }),
+  holdout_windows: ({ events, options }, checkpoint) =>
+    withEvents(events, () => holdoutWindows(events, options, checkpoint)),
   evidence: (input, checkpoint) => runEvidence(input, checkpoint),
   scrutiny: (input) => runScrutiny(input),
   sensitivity: (input, checkpoint) => runSensitivity(input, checkpoint),

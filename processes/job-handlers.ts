@@ -6,6 +6,7 @@ import type { SigningKeyStore } from '../services/trust/signing-key-store.ts';
 import { loadRunData } from '../subgraphs/attribution/analysis/attributions/load-run-data.ts';
 import { attributionKind } from '../subgraphs/attribution/analysis/attributions/attribution-kind.ts';
 import { refreshAttributions } from '../subgraphs/attribution/analysis/attributions/refresh-attributions.ts';
+import { insightKind } from '../subgraphs/attribution/analysis/insights/insight-kind.ts';
 import { workOnRuns } from '../subgraphs/attribution/runs/work-on-runs.ts';
 import { resultSigner } from '../subgraphs/attribution/analysis/attributions/sign-result.ts';
 import type { Connectors } from '../subgraphs/attribution/intake/connectors/registry.ts';
@@ -45,7 +46,7 @@ export interface JobHandlersOptions {
  */
 const BESIDE_EACH_OTHER = 2;
 
-/** Takes jobs from every queue: analyses, refreshes after late rows, syncs, and purges of deleted sources. */
+/** Takes jobs from every queue: analyses, runs that reads need, refreshes after late rows, syncs, and purges of deleted sources. */
 export async function handleJobs({
   backing,
   config,
@@ -74,6 +75,8 @@ export async function handleJobs({
     asked: config.jobConcurrency,
     refreshed: BESIDE_EACH_OTHER,
   });
+
+  await workOnRuns(analyses, insightKind(analyses), { asked: BESIDE_EACH_OTHER, refreshed: 1 });
 
   const refreshes = {
     database,

@@ -5,6 +5,7 @@ import type { OperationKind } from './operation.ts';
 import { answerTokenRequest } from './steps/answer-token-request.ts';
 import { assertScope } from './steps/assert-scope.ts';
 import { assignRequestId } from './steps/assign-request-id.ts';
+import { awaitInsight } from './steps/await-insight.ts';
 import { authenticate } from './steps/authenticate.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { claimIdempotencyKey } from './steps/claim-idempotency-key.ts';
@@ -34,6 +35,7 @@ import { validateRequest } from './steps/validate-request.ts';
 type Column = OperationKind | 'oauthForm' | 'unmatched';
 
 const R = 'read';
+const I = 'insight';
 const W = 'write';
 const J = 'job';
 const U = 'upload';
@@ -47,21 +49,21 @@ const OF = 'oauthForm';
 const X = 'unmatched';
 
 const TABLE: readonly (readonly [Step, ...Column[]])[] = [
-  [assignRequestId, R, W, J, U, D, S, F, PR, PW, O, OF, X],
-  [respond, R, W, J, U, D, S, F, PR, PW, O, OF, X], // acts on the way back
-  [countRefused, R, W, J, U, D, S, F, PW, O, OF, X], // acts on the way back
-  [reportProblems, R, W, J, U, D, S, F, PR, PW, O, X], // acts on the way back
+  [assignRequestId, R, I, W, J, U, D, S, F, PR, PW, O, OF, X],
+  [respond, R, I, W, J, U, D, S, F, PR, PW, O, OF, X], // acts on the way back
+  [countRefused, R, I, W, J, U, D, S, F, PW, O, OF, X], // acts on the way back
+  [reportProblems, R, I, W, J, U, D, S, F, PR, PW, O, X], // acts on the way back
   [reportOauthErrors, OF], // acts on the way back
-  [negotiateVersion, R, W, J, U, D, S, F, PR, PW, O, OF, X],
+  [negotiateVersion, R, I, W, J, U, D, S, F, PR, PW, O, OF, X],
   [refuseUnmatched, X],
-  [authenticate, R, W, J, U, D, S, F],
+  [authenticate, R, I, W, J, U, D, S, F],
   [limitStrangers, PW],
-  [assertScope, R, W, J, U, D, S, F],
-  [grantWishes, R, W, J, U, D, S, F],
+  [assertScope, R, I, W, J, U, D, S, F],
+  [grantWishes, R, I, W, J, U, D, S, F],
   // Stock OAuth clients cannot send a nonce.
   [consumeNonce, W, J, U, PW, O],
   // A download's format is asked for by name.
-  [negotiateMedia, R, W, J, U, S, F, PR, PW, O],
+  [negotiateMedia, R, I, W, J, U, S, F, PR, PW, O],
   [readBody, W, J, PW, O],
   [readForm, OF],
   // By client, so that the body comes first.
@@ -69,10 +71,11 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [readRows, U],
   // Its fingerprint needs the body, its replay makes what follows unnecessary.
   [claimIdempotencyKey, W, J, U, PW, O],
-  [validateRequest, R, W, J, U, D, S, F, PR, PW],
+  [validateRequest, R, I, W, J, U, D, S, F, PR, PW],
   // Behind the validation, which knows whether a job is asked for as a stream.
   [holdStream, J, S, F],
   [executeDocument, R, W, PW],
+  [awaitInsight, I],
   [runJob, J],
   [ingestUpload, U],
   [downloadFile, D],
@@ -93,7 +96,7 @@ export function problemsOf(column: Column): readonly ProblemType[] {
 }
 
 const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(
-  ([R, W, J, U, D, S, F, PR, PW, O, OF, X] as const).map((column) => [column, composed(stepsOf(column))]),
+  ([R, I, W, J, U, D, S, F, PR, PW, O, OF, X] as const).map((column) => [column, composed(stepsOf(column))]),
 );
 
 /** Takes a request through the steps of its kind. */

@@ -1,6 +1,13 @@
+import { z } from 'zod';
+
 /** Longest wait that `Prefer: wait` may ask for, and the wait without it, in seconds. */
 const MAX_WAIT_S = 60;
 const DEFAULT_WAIT_S = 25;
+
+/** The header of operations that wait for what is computed. */
+export const waitHeader = z.object({
+  prefer: z.string().optional().meta({ description: 'wait=N (0 to 60 seconds), respond-async (RFC 7240)' }),
+});
 
 /** How long a request for a job waits, and what `Preference-Applied` says about it. */
 export interface WaitPreference {

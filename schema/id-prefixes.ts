@@ -12,4 +12,5 @@ export type IdPrefix =
   | 'dlv'
   | 'req'
   | 'upload'
-  | 'exp';
+  | 'exp'
+  | 'ins';

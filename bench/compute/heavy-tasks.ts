@@ -41,7 +41,7 @@ export function heavyTasks(eventCount: number, channelCount: number, orders: rea
     comparison,
     spend: new Float64Array(events.channels.length),
     isOwnedMedia: new Uint8Array(events.channels.length),
-    experiments: [{ channel: 5, incrementalRevenue: totals.revenue / 50, standardError: totals.revenue / 500 }],
+    experiments: [{ channels: [5], incrementalRevenue: totals.revenue / 50, standardError: totals.revenue / 500 }],
   };
   const evidence: TaskInput<'evidence'> = {
     paths,

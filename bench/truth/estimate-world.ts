@@ -5,6 +5,7 @@ import { runTask } from '../../compute/tasks.ts';
 import type { TaskInput, TaskName, TaskOutcome } from '../../compute/tasks.ts';
 import { analyze } from '../../subgraphs/attribution/analysis/attributions/analyze.ts';
 import type { AnalysisFigures } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
+import type { RangeExperiment } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/intake/data-sources/data-source.ts';
 import { journeysOf } from './journeys.ts';
 import { WORLD_START_S } from './simulate-world.ts';
@@ -78,13 +79,16 @@ export const estimateWorld = ({ spec, events }: World): Promise<Estimates> =>
     spend: new Map(),
   });
 
-/** Every method, through the analysis that the product runs: same journeys, same tasks, same rounding. */
-export async function estimateRows({ name, events, paid, startS, days, spend }: Rows): Promise<Estimates> {
+/** The causal analysis that the product runs: same journeys, same tasks, same rounding. */
+export async function analysisOf(
+  { name, events, startS, days, spend }: Omit<Rows, 'paid'>,
+  experiments: readonly RangeExperiment[] = [],
+) {
   const { paths, totals } = journeysOf(events, DEFAULT_RUN_PARAMETERS.lookbackS);
   const observedUntilS = events.timeS.reduce((latest, t) => Math.max(latest, t), 0);
   const pool = keepingPool();
   const figures = await analyze(
-    { paths, events, totals, spend, observedUntilS },
+    { paths, events, totals, spend, observedUntilS, experiments },
     {
       ...DEFAULT_RUN_PARAMETERS,
       model: 'causal',
@@ -97,8 +101,15 @@ export async function estimateRows({ name, events, paid, startS, days, spend }: 
     },
     { pool, onProgress: () => undefined, signal: new AbortController().signal, clockMs: () => 0, startedMs: 0 },
   );
+  return { figures, paths, answers: pool.answers };
+}
+
+/** Every method, on one shop's rows. */
+export async function estimateRows(rows: Rows): Promise<Estimates> {
+  const { name, paid } = rows;
+  const { figures, paths, answers } = await analysisOf(rows);
   const answer = <Name extends TaskName>(task: Name): Good<Name> => {
-    const outcome = pool.answers.get(task) as TaskOutcome<Name>;
+    const outcome = answers.get(task) as TaskOutcome<Name>;
     if (!outcome.ok) throw new Error(`${name}: ${task} gave no answer: ${outcome.message}`);
     return outcome as Good<Name>;
   };

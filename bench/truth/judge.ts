@@ -3,15 +3,12 @@
  * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew.
  * `--shuffled-spend` deals each shop's spends anew among its channels: what is left of a gain that spend brings.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { ShopOrder } from './judge-process.ts';
 import type { ShopRecord } from './shop-record.ts';
+import { sideBySide } from './side-by-side.ts';
 import { SIMULATORS } from './simulators/registry.ts';
 import { judgedPage, type LookedAt } from './judged-page.ts';
 import { verdictOn, type Contender } from './verdict.ts';
@@ -52,7 +49,11 @@ const isSpendShuffled = values['shuffled-spend'];
 if (values.write && isSpendShuffled) throw new Error('The page is that of the spends as they are.');
 if (names.length === 0) throw new Error(`No simulator or shop is called so: ${positionals.join(', ')}.`);
 
-const records = await judgeAll(names, { people: Number(values.people), isSpendShuffled });
+const people = Number(values.people);
+const records = await sideBySide<ShopOrder, ShopRecord>(
+  new URL('./judge-process.ts', import.meta.url),
+  names.map((name) => ({ name, people, isSpendShuffled })),
+);
 const judged = SIMULATORS.map((simulator) => ({
   simulator,
   shops: records.filter((record) => record.simulator === simulator.name),
@@ -78,32 +79,7 @@ for (const { simulator, shops } of judged) {
 }
 if (values.write) {
   const folder = join(import.meta.dirname, '../../docs/truth');
-  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, Number(values.people)));
+  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, people));
   writeFileSync(join(folder, 'judged.json'), `[\n${records.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`);
   console.log(`Written to ${folder}`);
-}
-
-/** Records in the order of the names. */
-async function judgeAll(all: readonly string[], how: Omit<ShopOrder, 'name'>): Promise<ShopRecord[]> {
-  const waiting = [...all];
-  const found = new Map<string, ShopRecord>();
-  const work = async (): Promise<void> => {
-    const child = fork(fileURLToPath(new URL('./judge-process.ts', import.meta.url)));
-    const ended = once(child, 'exit').then(([code, signal]) => {
-      throw new Error(`a process that judges shops ended (${String(code ?? signal)})`);
-    });
-    ended.catch(() => undefined);
-    try {
-      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-        child.send({ name, ...how } satisfies ShopOrder);
-        const [record] = (await Promise.race([once(child, 'message'), ended])) as [ShopRecord];
-        found.set(name, record);
-        console.error(`${String(found.size).padStart(4)}/${all.length} ${name}`);
-      }
-    } finally {
-      child.kill();
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), all.length) }, work));
-  return all.map((name) => found.get(name)!);
 }

@@ -28,7 +28,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 const INTRODUCTION = `**These worlds are of the generator that the causal model was tuned on.** In [shops by other
-authors](judged.md) it is much less accurate: read that first.
+authors](judged.md) it is much less accurate: read that first. [What one holdout makes of that](holdouts.md).
 
 Real data never shows what a channel caused, so no model can be checked on it. Simulated
 shoppers can: a world is a population whose effects are written down, and its truth is found by simulating the same

@@ -59,8 +59,17 @@ class RowColumns implements EventSink {
 
 /** The rows that a shop would upload, and the truth about them. */
 export function rowsOf(shop: SimulatedShop): { readonly rows: Rows; readonly truth: Truth } {
+  const { told: truth, rows } = rowsAndWhatIsTold(shop, (sink) => shop.runWithTruth(sink));
+  return { rows, truth };
+}
+
+/** The rows of a run of a shop, and what the run tells beside them. */
+export function rowsAndWhatIsTold<Told>(
+  shop: SimulatedShop,
+  run: (sink: EventSink) => Told,
+): { readonly rows: Rows; readonly told: Told } {
   const sink = new RowColumns(shop.channels.length);
-  const truth = shop.runWithTruth(sink);
+  const told = run(sink);
   const paid = shop.channels.filter(({ paid, tracked }, c) => paid && tracked && sink.touches[c]! > 0);
   const rows: Rows = {
     name: shop.name,
@@ -70,7 +79,7 @@ export function rowsOf(shop: SimulatedShop): { readonly rows: Rows; readonly tru
     days: shop.days,
     spend: new Map(shop.channels.flatMap(({ name }, c) => (sink.spent[c]! > 0 ? [[name, sink.spent[c]!]] : []))),
   };
-  return { rows, truth };
+  return { rows, told };
 }
 
 /** Simulates a shop and asks every method, with its spends as they are or dealt anew among its judged channels. */

@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { dayRangeFault } from '../../schema/day-range.ts';
 import { EXPERIMENT_METHODS } from '../../schema/value-lists.ts';
+import { TOGETHER } from '../../subgraphs/attribution/analysis/experiments/channel-group.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
 import { BadInputError } from './bad-input-error.ts';
 
@@ -27,7 +28,8 @@ const row = z
   });
 
 /**
- * Results of experiments from a CSV file: channel, method, start, end, incremental_revenue, standard_error.
+ * Results of experiments from a CSV file: channel, method, start, end, incremental_revenue, standard_error. Channels
+ * that were kept away together stand in one cell, ` + ` between them.
  * An experiment is named by its line, `line-2` being the first.
  * @throws BadInputError naming line and column.
  */
@@ -44,8 +46,10 @@ export async function readExperiments(path: string): Promise<readonly MeasuredEf
       const [issue] = parsed.error.issues;
       throw new BadInputError(`${path}: line ${line}: ${String(issue!.path[0] ?? 'row')}: ${issue!.message}.`);
     }
-    const { start, end, incremental_revenue: incrementalRevenue, standard_error: standardError, ...rest } = parsed.data;
-    return { id: `line-${line}`, ...rest, period: { start, end }, incrementalRevenue, standardError };
+    const { channel, method, start, end, ...measured } = parsed.data;
+    const { incremental_revenue: incrementalRevenue, standard_error: standardError } = measured;
+    const channels = channel.split(TOGETHER).map((name) => name.trim());
+    return { id: `line-${line}`, channels, method, period: { start, end }, incrementalRevenue, standardError };
   });
 }
 

@@ -1,9 +1,13 @@
+import { DEFAULT_POWER } from '../../schema/contract/experiment-designs.ts';
 import { roundHalfUp } from '../../schema/rounding.ts';
 import type {
   AnalysisFigures,
+  ConfidenceInterval,
   ExperimentCalibration,
   SpendResponseFigures,
 } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
+import { designsOfFigures } from '../../subgraphs/attribution/analysis/designs/designs-of-figures.ts';
+import { groupName } from '../../subgraphs/attribution/analysis/experiments/channel-group.ts';
 import { shownModels } from '../../subgraphs/attribution/analysis/attributions/model-diagnostics.ts';
 import { presentChannels } from '../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
 import {
@@ -14,6 +18,7 @@ import type {
   AttributionReport,
   ReportedCampaign,
   ReportedChannel,
+  ReportedDesigns,
   ReportedExperiment,
   ReportedPeriod,
   ReportedTrust,
@@ -57,6 +62,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
     granularity: facts.granularity,
     time_series: timeSeries(figures),
     campaigns: campaigns(figures),
+    ...(figures.holdoutWindows !== undefined && { experiment_designs: designs(figures, facts.dateRange) }),
     diagnostics: {
       journeys: diagnostics.journeys,
       converting_journeys: diagnostics.convertingJourneys,
@@ -84,14 +90,7 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
     roi: ratio(impact.roi),
     causal_lift: ratio(impact.causalLift),
     confidence: ratio(impact.confidence),
-    confidence_interval:
-      impact.confidenceInterval === null
-        ? null
-        : {
-            lower: money(impact.confidenceInterval.lower),
-            upper: money(impact.confidenceInterval.upper),
-            level: impact.confidenceInterval.level,
-          },
+    confidence_interval: impact.confidenceInterval === null ? null : roundedInterval(impact.confidenceInterval),
     rank: impact.rank,
     ...(impact.identification !== undefined && { identification: impact.identification }),
     ...(impact.spendResponse !== undefined && { spend_response: spendResponse(impact.spendResponse) }),
@@ -99,10 +98,9 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
 }
 
 function spendResponse({ incrementalRevenue, confidenceInterval, pValue }: SpendResponseFigures) {
-  const { lower, upper, level } = confidenceInterval;
   return {
     incremental_revenue: money(incrementalRevenue),
-    confidence_interval: { lower: money(lower), upper: money(upper), level },
+    confidence_interval: roundedInterval(confidenceInterval),
     p_value: ratio(pValue) ?? 0,
   };
 }
@@ -129,6 +127,30 @@ function reportedExperiment(calibration: ExperimentCalibration): ReportedExperim
     overlap: ratio(overlap) ?? 0,
     model_incremental_revenue_before: money(before),
     model_incremental_revenue_after: money(after),
+  };
+}
+
+function designs(figures: AnalysisFigures, [start, end]: RunFacts['dateRange']): ReportedDesigns {
+  const { designs: found, warnings } = designsOfFigures(figures, { start, end }, DEFAULT_POWER);
+  return {
+    power: DEFAULT_POWER,
+    designs: found.map(({ channels, decision, ...design }) => ({
+      channel: groupName(channels),
+      channels,
+      method: 'holdout',
+      share_held_out: design.shareHeldOut,
+      duration_days: design.durationDays,
+      smallest_detectable_effect: money(design.smallestDetectableEffect),
+      expected_standard_error: money(design.expectedStandardError),
+      lost_revenue: money(design.lostRevenue),
+      decision: {
+        current_interval: decision.currentInterval === null ? null : roundedInterval(decision.currentInterval),
+        breakeven_revenue: money(decision.breakevenRevenue),
+        value_of_information: money(decision.valueOfInformation),
+      },
+      rank: design.rank,
+    })),
+    warnings,
   };
 }
 
@@ -160,6 +182,11 @@ function campaigns({ campaigns: figures, channels }: AnalysisFigures): readonly 
   );
 }
 
+const roundedInterval = ({ lower, upper, level }: ConfidenceInterval): ConfidenceInterval => ({
+  lower: money(lower),
+  upper: money(upper),
+  level,
+});
 const money = (value: number): number => roundHalfUp(value, 2) ?? 0;
 const ratio = (value: number | null): number | null => (value === null ? null : roundHalfUp(value, 4));
 

@@ -46,6 +46,37 @@ export interface ReportedExperiment {
   readonly model_incremental_revenue_after: number;
 }
 
+/** An experiment that would settle what channels bring. Money in major units, of the whole shop. */
+export interface ReportedDesign {
+  /** Several by what they are called together. */
+  readonly channel: string;
+  readonly channels: readonly string[];
+  readonly method: string;
+  /** In (0, 1). */
+  readonly share_held_out: number;
+  readonly duration_days: number;
+  /** These three in the days of the test. */
+  readonly smallest_detectable_effect: number;
+  readonly expected_standard_error: number;
+  readonly lost_revenue: number;
+  readonly decision: {
+    readonly current_interval: ReportedChannel['confidence_interval'];
+    /** Spend of the range. */
+    readonly breakeven_revenue: number;
+    /** Over the year behind the test, less lost revenue; may be negative. */
+    readonly value_of_information: number;
+  };
+  readonly rank: number;
+}
+
+/** The most valuable first; `warnings` says what none can be made for. */
+export interface ReportedDesigns {
+  /** In (0, 1). */
+  readonly power: number;
+  readonly designs: readonly ReportedDesign[];
+  readonly warnings: readonly string[];
+}
+
 /** The credit of one period. Money in major units. */
 export interface ReportedPeriod {
   /** First day of the whole period, `YYYY-MM-DD`. */
@@ -121,6 +152,8 @@ export interface AttributionReport {
   readonly granularity?: string;
   /** Null for aggregated paths. */
   readonly time_series?: readonly ReportedPeriod[] | null;
+  /** Of the causal model; absent where nothing was kept to make designs of. */
+  readonly experiment_designs?: ReportedDesigns;
   /** The most credited first; null for aggregated paths, or too many campaigns to tell apart. */
   readonly campaigns?: readonly ReportedCampaign[] | null;
   readonly diagnostics: {

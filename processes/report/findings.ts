@@ -1,4 +1,5 @@
 import { isMeasurable, paidChannels } from './credit-rows.ts';
+import { designFinding } from './experiment-designs.ts';
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
 
 import { numberFormat } from './number-format.ts';
@@ -64,6 +65,8 @@ export function findings(report: AttributionReport): readonly string[] {
       `${reach} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test would tell.`,
     );
   }
+  const worthTesting = designFinding(report);
+  if (worthTesting !== null) said.push(worthTesting);
   for (const {
     channel,
     method,

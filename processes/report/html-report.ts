@@ -5,6 +5,7 @@ import { creditChart } from './charts/credit-chart.ts';
 import { spendChart } from './charts/spend-chart.ts';
 import { timeChart } from './charts/time-chart.ts';
 import { isMeasurable, paidChannels } from './credit-rows.ts';
+import { designSection } from './experiment-designs.ts';
 import { isIncremental } from './findings.ts';
 import { html, Markup } from './html.ts';
 
@@ -74,7 +75,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                     `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`,
                   )}`
           }
-          ${creditTable(report)} ${identificationSection(report)} ${timeSection(report, drawn)}
+          ${creditTable(report)} ${identificationSection(report)} ${designSection(report)} ${timeSection(report, drawn)}
           ${
             measured.some((channel) => channel.spend > 0)
               ? html`<h2>Spend and return</h2>

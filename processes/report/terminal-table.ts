@@ -1,6 +1,7 @@
 import type { AttributionReport } from './attribution-report.ts';
 import { baselineChannels, creditRows, type CreditRow } from './credit-rows.ts';
 import { deltaRInterval } from './delta-r-interval.ts';
+import { designLines } from './experiment-designs.ts';
 import { isIncremental } from './findings.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
@@ -61,6 +62,7 @@ export function terminalTable(report: AttributionReport, { width, colours }: Tab
     '',
     ...summary(report, width, paint),
     ...identification(report, width, paint),
+    ...designLines(report, width, paint.bold),
     ...warnings(report, width, paint),
   ].join('\n');
 }

@@ -10,6 +10,7 @@ import { nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
 import { meta, presentMeta, type PageRequest } from '../representations/list.ts';
+import { waitHeader } from '../preferences.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 import { offeredSections, sectionVariables, type Include } from '../sections.ts';
 
@@ -62,9 +63,7 @@ export const attributionOperations = [
       'as `processing`, with Location and Retry-After; what Location names tells whether it still waits. With ' +
       'stream=true the answer is an event stream: progress, channel_result, then result or error.',
     querySchema: z.object({ stream: flag }),
-    headerSchema: z.object({
-      prefer: z.string().optional().meta({ description: 'wait=N (0 to 60 seconds), respond-async (RFC 7240)' }),
-    }),
+    headerSchema: waitHeader,
     bodySchema: request,
     success: {
       status: 200,

@@ -363,7 +363,7 @@ export interface paths {
         put?: never;
         /**
          * Record the result of an experiment
-         * @description A holdout or geo test of one channel. Later causal analyses of ranges that share days with its period are calibrated by it and show it beside their estimate. A second result of one channel, method and period is refused: it would count twice.
+         * @description A holdout or geo test of one channel, or of several together. Later causal analyses of ranges that share days with its period are calibrated by it and show it beside their estimate. A second result of the same channels, method and period is refused: it would count twice.
          *
          *     Needs the scope `attribution:write`.
          */
@@ -397,6 +397,28 @@ export interface paths {
          *     Needs the scope `attribution:write`.
          */
         delete: operations["deleteExperiment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/designs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask which experiment would settle it
+         * @description A user holdout per paid channel that can be kept away from people, and one of all of them together; the most valuable first. They stand on the newest completed causal analysis of the source and range. Where there is none, a run is made: it is not billed, and can be read as nothing else. The answer waits for it as long as Prefer: wait allows (25 s when absent), else it is 202 with Location and Retry-After.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["listExperimentDesigns"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1469,6 +1491,8 @@ export interface components {
         ExperimentCalibration: {
             id: string;
             channel: string;
+            /** @description One, or several that were kept away together */
+            channels: string[];
             /** @enum {string} */
             method: "holdout" | "geo";
             period: [
@@ -1674,7 +1698,10 @@ export interface components {
         ExperimentAnswer: {
             id: string;
             data_source_id: string;
+            /** @description As in the touchpoints; several by what they are called together */
             channel: string;
+            /** @description The channels that were measured: one, or several that were kept away together */
+            channels: string[];
             /** @enum {string} */
             method: "holdout" | "geo";
             period: [
@@ -1695,7 +1722,10 @@ export interface components {
         Experiment: {
             id: string;
             data_source_id: string;
+            /** @description As in the touchpoints; several by what they are called together */
             channel: string;
+            /** @description The channels that were measured: one, or several that were kept away together */
+            channels: string[];
             /** @enum {string} */
             method: "holdout" | "geo";
             period: [
@@ -1711,6 +1741,35 @@ export interface components {
             environment: "live" | "sandbox";
             /** Format: date-time */
             created_at: string;
+        };
+        ExperimentDesign: {
+            /** @description The channel; several by what they are called together */
+            channel: string;
+            /** @description What is to be kept away: one channel, or all that can be, together */
+            channels: string[];
+            /** @enum {string} */
+            method: "holdout" | "geo";
+            share_held_out: number;
+            duration_days: number;
+            /** @description Revenue of the whole shop in the days of the test that it finds with the power asked for, at 5 % */
+            smallest_detectable_effect: number;
+            /** @description Of the effect on the whole shop in the days of the test */
+            expected_standard_error: number;
+            /** @description What the held-out people are expected to order less; the spend that is saved on them is not counted */
+            lost_revenue: number;
+            decision: {
+                /** @description Of the credit in the range, as the analysis has it; null where the channel is not measurable */
+                current_interval: {
+                    lower: number;
+                    upper: number;
+                    level: number;
+                } | null;
+                /** @description The spend of the range: whoever brings less does not earn it back */
+                breakeven_revenue: number;
+                /** @description What keeping or stopping by the test is expected to gain over deciding now, in the year that follows it, less lost_revenue; below 0 the test costs more than it tells */
+                value_of_information: number;
+            };
+            rank: number;
         };
         AgentProfile: {
             agent_id: string;
@@ -3310,6 +3369,28 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `data_source_unavailable`: The data source cannot be analysed now */
+        "callers.409.data_source_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
         "strangers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict": {
             headers: {
@@ -3834,8 +3915,10 @@ export interface components {
                  */
                 "application/json": {
                     data_source_id: string;
-                    /** @description A channel that the source has rows of */
-                    channel: string;
+                    /** @description A channel that the source has rows of; or channels, where several were kept away together */
+                    channel?: string;
+                    /** @description In place of channel: channels that were kept away together, and measured as one sum */
+                    channels?: string[];
                     /**
                      * @description holdout kept people away from the channel, geo places
                      * @enum {string}
@@ -7222,6 +7305,9 @@ export interface operations {
                      *           "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
                      *           "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
                      *           "channel": "meta_ads",
+                     *           "channels": [
+                     *             "meta_ads"
+                     *           ],
                      *           "method": "geo",
                      *           "period": [
                      *             "2026-01-01",
@@ -7355,6 +7441,9 @@ export interface operations {
                      *       "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
                      *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
                      *       "channel": "meta_ads",
+                     *       "channels": [
+                     *         "meta_ads"
+                     *       ],
                      *       "method": "geo",
                      *       "period": [
                      *         "2026-01-01",
@@ -7484,6 +7573,9 @@ export interface operations {
                      *       "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
                      *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
                      *       "channel": "meta_ads",
+                     *       "channels": [
+                     *         "meta_ads"
+                     *       ],
                      *       "method": "geo",
                      *       "period": [
                      *         "2026-01-01",
@@ -7633,6 +7725,329 @@ export interface operations {
             409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
             413: components["responses"]["callers.413.payload_too_large"];
             415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    listExperimentDesigns: {
+        parameters: {
+            query: {
+                /** @example ds_01JQ2kZr5uHn4GdPaLxWqB */
+                data_source_id: string;
+                /** @description Only the design of this channel */
+                channel?: string;
+                /** @description Days of the analysis to stand on; those of the newest one, or all of the source, when absent */
+                date_range?: [
+                    string,
+                    string
+                ] | {
+                    /** Format: date */
+                    start: string;
+                    /** Format: date */
+                    end: string;
+                } | string;
+                /** @description Chance that the test finds the smallest detectable effect */
+                power?: number;
+            };
+            header?: {
+                /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
+                Prefer?: string;
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The designs */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description Where to ask again for what is not computed yet */
+                    Location?: string;
+                    /** @description Seconds to wait before asking again */
+                    "Retry-After"?: string;
+                    /** @description Which preferences were honoured */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "completed",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "date_range": [
+                     *         "2026-01-01",
+                     *         "2026-03-31"
+                     *       ],
+                     *       "currency": "USD",
+                     *       "power": 0.8,
+                     *       "attribution_id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *       "designs": [
+                     *         {
+                     *           "channel": "retargeting",
+                     *           "channels": [
+                     *             "retargeting"
+                     *           ],
+                     *           "method": "holdout",
+                     *           "share_held_out": 0.2,
+                     *           "duration_days": 28,
+                     *           "smallest_detectable_effect": 4480.32,
+                     *           "expected_standard_error": 1599.22,
+                     *           "lost_revenue": 380.5,
+                     *           "decision": {
+                     *             "current_interval": {
+                     *               "lower": -4210.5,
+                     *               "upper": 15890.25,
+                     *               "level": 0.95
+                     *             },
+                     *             "breakeven_revenue": 5200,
+                     *             "value_of_information": 3120.75
+                     *           },
+                     *           "rank": 1
+                     *         }
+                     *       ],
+                     *       "warnings": [],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description processing while the figures that designs are made of are computed
+                         * @enum {string}
+                         */
+                        status: "processing" | "completed";
+                        data_source_id: string;
+                        date_range: [
+                            string,
+                            string
+                        ];
+                        /** @description Of all amounts; null while processing */
+                        currency: string | null;
+                        power: number;
+                        /** @description The analysis that the designs stand on; null where a run was made for them alone */
+                        attribution_id: string | null;
+                        /** @description The most valuable first */
+                        designs: components["schemas"]["ExperimentDesign"][];
+                        /** @description What no design can be made for, and why */
+                        warnings: string[];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description Not computed yet: Location is where to ask again, Retry-After when */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description Where to ask again for what is not computed yet */
+                    Location?: string;
+                    /** @description Seconds to wait before asking again */
+                    "Retry-After"?: string;
+                    /** @description Which preferences were honoured */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "completed",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "date_range": [
+                     *         "2026-01-01",
+                     *         "2026-03-31"
+                     *       ],
+                     *       "currency": "USD",
+                     *       "power": 0.8,
+                     *       "attribution_id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *       "designs": [
+                     *         {
+                     *           "channel": "retargeting",
+                     *           "channels": [
+                     *             "retargeting"
+                     *           ],
+                     *           "method": "holdout",
+                     *           "share_held_out": 0.2,
+                     *           "duration_days": 28,
+                     *           "smallest_detectable_effect": 4480.32,
+                     *           "expected_standard_error": 1599.22,
+                     *           "lost_revenue": 380.5,
+                     *           "decision": {
+                     *             "current_interval": {
+                     *               "lower": -4210.5,
+                     *               "upper": 15890.25,
+                     *               "level": 0.95
+                     *             },
+                     *             "breakeven_revenue": 5200,
+                     *             "value_of_information": 3120.75
+                     *           },
+                     *           "rank": 1
+                     *         }
+                     *       ],
+                     *       "warnings": [],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description processing while the figures that designs are made of are computed
+                         * @enum {string}
+                         */
+                        status: "processing" | "completed";
+                        data_source_id: string;
+                        date_range: [
+                            string,
+                            string
+                        ];
+                        /** @description Of all amounts; null while processing */
+                        currency: string | null;
+                        power: number;
+                        /** @description The analysis that the designs stand on; null where a run was made for them alone */
+                        attribution_id: string | null;
+                        /** @description The most valuable first */
+                        designs: components["schemas"]["ExperimentDesign"][];
+                        /** @description What no design can be made for, and why */
+                        warnings: string[];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.data_source_unavailable"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];

@@ -11,7 +11,8 @@ const experimentBasis = z.enum(['touches', 'days']).register(graphTypes, {
 export const experimentCalibration = z
   .object({
     id: id('exp').meta({ graph: 'Public id of the experiment; it may be gone by now.' }),
-    channel: z.string().meta({ graph: 'The channel that was measured.' }),
+    channel: z.string().meta({ graph: 'The channel that was measured; several by what they are called together.' }),
+    channels: z.array(z.string()).meta({ description: 'One, or several that were kept away together' }),
     method: experimentMethod.meta({ graph: 'Who or what was kept away from the channel.' }),
     period: days.meta({ graph: 'First and last day of the measurement.' }),
     measuredIncrementalRevenue: money.meta({ description: 'Over the period', graph: 'Measured over the period.' }),

@@ -6,6 +6,7 @@ import { auditEvents } from './audit-events.ts';
 import { channelRules } from './channel-rules.ts';
 import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
+import { experimentDesigns } from './experiment-designs.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
 import type { Noun } from './noun.ts';
@@ -25,6 +26,7 @@ export const NOUNS = [
   rejects,
   channelRules,
   experiments,
+  experimentDesigns,
   agents,
   referrals,
   keys,

@@ -87,7 +87,9 @@ function documentText(id: string, row: Row, noun: Noun): string {
           ['offset', 'Int'],
         ] as const)
       : []),
-    ...(row.filter === undefined ? [] : [['filter', `${typeNameOf(noun)}Filter`] as const]),
+    ...(row.filter === undefined
+      ? []
+      : [['filter', `${typeNameOf(noun)}Filter${'outcome' in row.answer ? '!' : ''}`] as const]),
     ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
   ];
   const declared = listed([...variables.map(([name, type]) => `$${name}: ${type}`), ...wanted]);

@@ -24,7 +24,13 @@ export const experiment = z
   .object({
     id: id('exp').meta({ graph: 'Public id, exp_ and 22 characters.' }),
     dataSourceId: id('ds').meta({ graph: 'Public id of the source whose channel was measured.' }),
-    channel: z.string().meta({ graph: 'Name of the channel, as in the touchpoints.' }),
+    channel: z.string().meta({
+      description: 'As in the touchpoints; several by what they are called together',
+      graph: 'Name of the channel, as in the touchpoints; several by what they are called together.',
+    }),
+    channels: z.array(z.string()).meta({
+      description: 'The channels that were measured: one, or several that were kept away together',
+    }),
     method: experimentMethod.meta({ graph: 'Who or what was kept away from the channel.' }),
     period: days.meta({ graph: 'First and last day of the measurement, both included, UTC.' }),
     incrementalRevenue: money.meta({
@@ -43,14 +49,21 @@ export const experiment = z
   });
 export type ExperimentRecord = z.output<typeof experiment>;
 
+/** Of one experiment; far more than a shop has. */
+const MOST_CHANNELS = 200;
+
 /** Far above any shop, and far below where cents are lost in a double. */
 const amount = money.min(-1e12).max(1e12);
 
 export const newExperiment = z
   .object({
     dataSourceId: namedId('ds').meta({ graph: 'Public id of a source of the account.' }),
-    channel: channelName.meta({
-      description: 'A channel that the source has rows of',
+    channel: channelName.optional().meta({
+      description: 'A channel that the source has rows of; or channels, where several were kept away together',
+      graph: 'A channel that the source has rows of; or channels, where several were kept away together.',
+    }),
+    channels: z.array(channelName).min(2, 'name at least two channels').max(MOST_CHANNELS).optional().meta({
+      description: 'In place of channel: channels that were kept away together, and measured as one sum',
     }),
     method: experimentMethod.meta({
       description: 'holdout kept people away from the channel, geo places',
@@ -72,7 +85,25 @@ export const newExperiment = z
     }),
     notes: z.string().max(2_000).optional().meta({ graph: 'Up to 2,000 characters.' }),
   })
-  .meta({ id: 'ExperimentRequest', graph: 'The result of an experiment.' });
+  .refine((given) => (given.channel === undefined) !== (given.channels === undefined), {
+    path: ['channel'],
+    message: 'give either channel or channels',
+    params: { code: 'required' },
+    // Also where another member is wrong, so that one answer tells of everything.
+    when: ({ value, issues }) =>
+      typeof value === 'object' && value !== null && !issues.some(({ path }) => isOfChannels(path?.[0])),
+  })
+  .refine(({ channels = [] }) => new Set(channels).size === channels.length, {
+    path: ['channels'],
+    message: 'must name each channel once',
+    params: { code: 'not_unique' },
+    when: ({ value }) => Array.isArray((value as { channels?: unknown } | null)?.channels),
+  })
+  .meta({ id: 'ExperimentRequest', graph: 'The result of an experiment, of one of channel and channels.' });
+
+function isOfChannels(member: unknown): boolean {
+  return member === 'channel' || member === 'channels';
+}
 
 export const experimentFilter = z
   .object({
@@ -85,6 +116,7 @@ const example = {
   id: 'exp_01JQ2n4Kc7WyQhTzBdMpRs',
   data_source_id: 'ds_01JQ2kZr5uHn4GdPaLxWqB',
   channel: 'meta_ads',
+  channels: ['meta_ads'],
   method: 'geo',
   period: ['2026-01-01', '2026-01-28'],
   incremental_revenue: 31_250.5,
@@ -109,9 +141,9 @@ export const experiments = noun({
       action: 'experiment:write',
       summary: 'Record the result of an experiment',
       description:
-        'A holdout or geo test of one channel. Later causal analyses of ranges that share days with its period are ' +
-        'calibrated by it and show it beside their estimate. A second result of one channel, method and period is ' +
-        'refused: it would count twice.',
+        'A holdout or geo test of one channel, or of several together. Later causal analyses of ranges that share ' +
+        'days with its period are calibrated by it and show it beside their estimate. A second result of the same ' +
+        'channels, method and period is refused: it would count twice.',
       graph:
         'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, ' +
         'RESOURCE_NOT_FOUND, CONFLICT.',
@@ -126,7 +158,7 @@ export const experiments = noun({
       },
       answered: 'The experiment',
       problems: ['resource_not_found', 'conflict'],
-      example: { leavesOut: ['currency'] },
+      example: { leavesOut: ['currency', 'channels'] },
     },
     listExperiments: {
       method: 'GET',

@@ -178,5 +178,58 @@ export const attributionOwner: MigrationOwner = {
            end $$`,
       ],
     },
+    {
+      name: '042-experiments-on-several-channels',
+      up: [
+        `alter table attribution.experiments add column channels text[] check (cardinality(channels) > 1)`,
+        `comment on column attribution.experiments.channels is 'what was kept away together; null for the one ` +
+          `channel that channel names'`,
+      ],
+    },
+    {
+      name: '043-insights',
+      up: [
+        `create table attribution.insights (
+           id uuid primary key,
+           account_id uuid not null,
+           data_source_id uuid not null references attribution.data_sources on delete cascade,
+           environment text not null default ${ENVIRONMENT_DEFAULT} check (environment in ('live', 'sandbox')),
+           date_start date not null,
+           date_end date not null check (date_end >= date_start),
+           ground text not null,
+           status text not null,
+           revision integer not null default 1,
+           last_event integer not null default 0,
+           result jsonb,
+           trust jsonb,
+           failure jsonb,
+           created_at timestamptz(3) not null,
+           completed_at timestamptz(3),
+           deleted_at timestamptz(3)
+         )`,
+        `comment on table attribution.insights is 'runs that a read needed: nobody lists them, hears of them or pays ` +
+          `for them'`,
+        `comment on column attribution.insights.ground is 'names the rows, rules and experiments that it stands on'`,
+        `create index insights_source on attribution.insights (account_id, data_source_id, created_at desc)`,
+        ...hangingOnSource('insights'),
+        `create table attribution.insight_progress (
+           run_id uuid not null references attribution.insights on delete cascade,
+           account_id uuid not null,
+           environment text not null default ${ENVIRONMENT_DEFAULT} check (environment in ('live', 'sandbox')),
+           sequence integer not null,
+           event jsonb not null,
+           at timestamptz(3) not null default now(),
+           primary key (run_id, sequence)
+         )`,
+        ...tenantTable('attribution.insight_progress'),
+        ...environmentTable('attribution.insight_progress'),
+        narrowTenant('attribution.insight_progress', 'exists (select from attribution.insights i where i.id = run_id)'),
+        `create function attribution.forget_old_insights() returns bigint
+           language sql volatile security definer set search_path = attribution, pg_temp
+           as $$ with gone as (
+                   delete from attribution.insights where completed_at < now() - interval '30 days' returning 1)
+                 select count(*) from gone $$`,
+      ],
+    },
   ],
 };

@@ -17,10 +17,12 @@ import { sourceChangeResolver } from './intake/data-sources/source-change-resolv
 import { Upload } from './intake/data-sources/upload.ts';
 import { Experiment } from './analysis/experiments/experiment.ts';
 import { ExperimentResolver } from './analysis/experiments/experiment-resolver.ts';
+import { ExperimentDesignResolver } from './analysis/designs/experiment-design-resolver.ts';
+import { Insight } from './analysis/insights/insight.ts';
 import { ResultVerificationResolver } from './analysis/verification/result-verification-resolver.ts';
 
 /** Entities that the attribution subgraph keeps in PostgreSQL; touchpoints live in ClickHouse. */
-export const attributionEntities = [DataSource, Upload, Experiment, Attribution];
+export const attributionEntities = [DataSource, Upload, Experiment, Attribution, Insight];
 
 /** The attribution subgraph: sources, their rows, experiments on their channels, and the analyses of them. */
 export function attributionSubgraph(
@@ -36,6 +38,7 @@ export function attributionSubgraph(
       sourceChangeResolver(services),
       new ChannelRuleResolver(services),
       new ExperimentResolver(services),
+      new ExperimentDesignResolver(services),
       attributions,
       links,
       new ServedAgentResolver(services.database),

@@ -21,6 +21,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
       'compute/journey-tables.ts',
       'compute/outcome.ts',
       'compute/run-options.ts',
+      'compute/models/experiment-design/experiment-designs.ts',
       'compute/numerics/largest-remainder.ts',
     ],
   ],
@@ -49,7 +50,10 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
   ['subgraphs/attribution/', ['runs', 'intake', 'analysis', 'sandbox']],
   ['subgraphs/attribution/intake/', ['connectors', 'data-sources', 'touchpoints', 'files', 'channel-rules']],
   ['subgraphs/attribution/intake/files/reader/', ['styles', 'presets']],
-  ['subgraphs/attribution/analysis/', ['journeys', 'experiments', 'attributions', 'verification']],
+  [
+    'subgraphs/attribution/analysis/',
+    ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs'],
+  ],
   ['subgraphs/agents/', ['registry', 'referrals']],
   ['subgraphs/billing/', ['plans', 'fees']],
 ];

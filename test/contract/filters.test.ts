@@ -22,7 +22,9 @@ interface Filter {
 const FILTERS = NOUNS.flatMap((noun) => {
   const objects = objectsOf(noun.many);
   const own = 'comesWith' in objects ? undefined : objects.kind;
-  return CONTRACT.filter(({ id, method }) => id in noun.operations && method === 'GET').flatMap((operation): Filter[] =>
+  // An insight is no list: what it is asked about has to be computed first.
+  const isList = ({ id, method, kind }: Operation) => id in noun.operations && method === 'GET' && kind !== 'insight';
+  return CONTRACT.filter(isList).flatMap((operation): Filter[] =>
     idPlaces(operation).flatMap(({ place }): Filter[] => {
       if (!place.startsWith('query/')) return [];
       const kind = kindAt(operation, place);

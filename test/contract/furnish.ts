@@ -104,7 +104,7 @@ class Workshop {
       index,
       preferring: withWorker ? {} : { prefer: 'wait=0' },
       id: (kind) => this.id(kind, noun),
-      get: (path) => answered(`GET ${path}`, caller.get(path)),
+      get: (path, headers) => answered(`GET ${path}`, caller.get(path, headers)),
       post: (path, body, headers) => answered(`POST ${path}`, caller.post(path, body, headers)),
       put: (path, body) => answered(`PUT ${path}`, caller.send('PUT', path, JSON.stringify(body), json)),
       register: (members) => answered('POST /agents/register', caller.registerAnother(members)),

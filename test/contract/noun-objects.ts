@@ -17,7 +17,7 @@ export interface Ground {
   /** Headers for what takes long: not to wait for it where no worker runs. */
   readonly preferring: Readonly<Record<string, string>>;
   /** The body of an answer. @throws Error for a refusal */
-  get(path: string): Promise<Json>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Json>;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Json>;
   put(path: string, body: object): Promise<Json>;
   /** The answer to somebody new who registers. */

@@ -261,6 +261,12 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
 
+  'experiment-designs': {
+    // A read that begins a run where no analysis is there to answer it.
+    make: async ({ get, id, preferring }) => {
+      await get(`/experiments/designs?data_source_id=${await id('ds')}`, preferring);
+    },
+  },
   plans: { comesWith: 'the service' },
   'audit-events': {
     comesWith: 'everything that is done',

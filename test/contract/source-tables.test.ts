@@ -23,6 +23,10 @@ const MOST_ROWS: Readonly<Record<string, { readonly file: string; readonly says:
     file: 'subgraphs/attribution/analysis/experiments/record-experiment.ts',
     says: 'MOST_EXPERIMENTS',
   },
+  'attribution.insights': {
+    file: 'subgraphs/attribution/analysis/insights/insight-store.ts',
+    says: 'MOST_INSIGHTS',
+  },
   'attribution.source_days': 'one for each day that rows may have',
   'attribution.uploads': 'the last few alone are read, and rate limits say how fast they come',
 };

@@ -25,6 +25,7 @@ describe('order of the steps', () => {
 
   test.each([
     ['read', ['execute-document']],
+    ['insight', ['await-insight']],
     ['job', ['run-job']],
     ['upload', ['ingest-upload']],
     ['stream', ['stream-progress']],

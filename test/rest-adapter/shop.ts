@@ -88,6 +88,7 @@ export function attribution(id: string, status: 'PROCESSING' | 'COMPLETED' | 'FA
         {
           id: 'exp_1',
           channel: 'Meta Ads',
+          channels: ['Meta Ads'],
           method: 'HOLDOUT',
           period: ['2026-01-01', '2026-01-28'],
           measuredIncrementalRevenue: 31_250.505,

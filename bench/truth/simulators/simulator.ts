@@ -31,9 +31,9 @@ export interface SimulatedChannel {
 export interface Plan {
   /** factor on each channel's spend, 0 = switched off from the first day of the window; 1 where not named */
   readonly spend?: Readonly<Record<string, number>>;
-  /** people of whom a random part (by a hash of person and seed) meets nothing of the channel on [fromDay, toDay) */
+  /** people of whom a random part (by a hash of person and seed) meets nothing of the channels on [fromDay, toDay) */
   readonly holdout?: {
-    readonly channel: string;
+    readonly channels: readonly string[];
     readonly share: number;
     readonly fromDay: number;
     readonly toDay: number;

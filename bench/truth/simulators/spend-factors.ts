@@ -15,6 +15,15 @@ export function spendFactors(channels: readonly SimulatedChannel[], plan: Plan, 
   return factors;
 }
 
+/**
+ * Channels as bits of a number; a shop has fewer than 31.
+ *
+ * @throws RangeError where no channel is called so
+ */
+export function channelBits(channels: readonly SimulatedChannel[], names: readonly string[]): number {
+  return names.reduce((bits, name) => bits | (1 << channelIndex(channels, name)), 0);
+}
+
 /** @throws RangeError where no channel is called so */
 export function channelIndex(channels: readonly SimulatedChannel[], name: string): number {
   const c = channels.findIndex((channel) => channel.name === name);

@@ -1,17 +1,17 @@
 import { divide, sumOf } from '../credits.ts';
 
-/** A holdout or geo experiment's incremental revenue of one channel, for the run's range (major units). */
+/** A holdout or geo experiment's incremental revenue, for the run's range (major units). */
 export interface Experiment {
-  /** index in the answer's channels */
-  readonly channel: number;
+  /** indices in the answer's channels: what was kept away together, and measured as one sum */
+  readonly channels: readonly number[];
   readonly incrementalRevenue: number;
   /** > 0 */
   readonly standardError: number;
 }
 
-/** What one experiment did to its channel's credit; `before` and `after` are of all experiments together. */
+/** What one experiment did to the credit of its channels; `before` and `after` are of all experiments together. */
 export interface Calibration {
-  readonly channel: number;
+  readonly channels: readonly number[];
   readonly measured: number;
   readonly standardError: number;
   readonly before: number;
@@ -60,6 +60,10 @@ const SHARED_KAPPA = 0.5;
 const uncutLow = (value: number, low: number, high: number): number =>
   low > 0 ? low : Math.min(low, 2 * value - high);
 
+/** Σ over the channels of an experiment. */
+export const sumOver = (group: readonly number[], amount: (channel: number) => number): number =>
+  group.reduce((sum, channel) => sum + amount(channel), 0);
+
 /** How much of a variance is kept: rounding can leave a hair below 0. */
 const kept = (after: number, before: number): number => (before > 0 ? Math.max(0, after / before) : 1);
 
@@ -69,7 +73,8 @@ const kept = (after: number, before: number): number => (before > 0 ? Math.max(0
  * what κ leaves open, SHARED_KAPPA is common to all channels, and the rest is the channel's own η_c; δ_c is what the
  * interval holds beyond κ (sampling, kernel, halo). Var T_c is ((high − low) / 2z)² whatever the split. A measurement e
  * ± s of channel c moves every state x by Cov(x, T_c) / (Var T_c + s²) · (e − T_c): on T_c itself this is precision
- * weighting, κ moves only as far as its share of Var T_c justifies, and the other channels follow through it.
+ * weighting, κ moves only as far as its share of Var T_c justifies, and the other channels follow through it. One of
+ * several channels does the same with their sum in the place of T_c.
  * Half-widths shrink with the standard deviations, towards symmetry as the experiment takes over.
  */
 export function calibrate(belief: Belief, experiments: readonly Experiment[]): CalibratedBelief {
@@ -93,20 +98,20 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
   }
   covariance[channels * side + channels] = kappaDeviation ** 2;
 
-  const gains: { readonly channel: number; readonly measured: number; readonly gain: Float64Array }[] = [];
-  for (const { channel, incrementalRevenue, standardError } of experiments) {
-    const column = Float64Array.from({ length: side }, (_, i) => covariance[i * side + channel]!);
-    const variance = column[channel]! + standardError ** 2;
-    // A measurement that weighs less than a rounding error says nothing, nor does one of a channel of which all is
-    // known.
-    if (!(column[channel]! > Number.EPSILON * variance)) continue;
-    gains.push({ channel, measured: incrementalRevenue, gain: column.map((part) => part / variance) });
+  const gains: (Pick<Experiment, 'channels'> & { readonly measured: number; readonly gain: Float64Array })[] = [];
+  for (const { channels: group, incrementalRevenue, standardError } of experiments) {
+    const column = Float64Array.from({ length: side }, (_, i) => sumOver(group, (c) => covariance[i * side + c]!));
+    const believed = sumOver(group, (c) => column[c]!);
+    const variance = believed + standardError ** 2;
+    // A measurement that weighs less than a rounding error says nothing, nor does one of what is known already.
+    if (!(believed > Number.EPSILON * variance)) continue;
+    gains.push({ channels: group, measured: incrementalRevenue, gain: column.map((part) => part / variance) });
     for (let i = 0; i < side; i++)
       for (let j = 0; j < side; j++) covariance[i * side + j]! -= (column[i]! * column[j]!) / variance;
   }
   const updateState = (state: Float64Array): Float64Array => {
-    for (const { channel, measured, gain } of gains) {
-      const surprise = measured - state[channel]!;
+    for (const { channels: group, measured, gain } of gains) {
+      const surprise = measured - sumOver(group, (c) => state[c]!);
       for (let i = 0; i < state.length; i++) state[i]! += gain[i]! * surprise;
     }
     return state;
@@ -129,6 +134,25 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
     kappa: kappa === null ? null : Math.max(0, state[channels]!),
     update: (outcome) => updateState(Float64Array.from(outcome)),
   };
+}
+
+/**
+ * The credit cut at 0, without a change to what experiments said of several channels together: what the cut gives to
+ * some of them, the others lose, in proportion to the variance that is left to them.
+ */
+export function cutAtZero(
+  credit: Float64Array,
+  variance: Float64Array,
+  experiments: readonly Pick<Experiment, 'channels'>[],
+): Float64Array {
+  const cut = credit.map((part) => Math.max(0, part));
+  for (const { channels: group } of experiments) {
+    if (group.length === 1) continue;
+    const of = (values: Float64Array): Float64Array => Float64Array.from(group, (c) => values[c]!);
+    const fitted = fitInto(of(cut), of(variance), Math.max(0, sumOf(of(credit))));
+    for (const [place, c] of group.entries()) cut[c] = fitted[place]!;
+  }
+  return cut;
 }
 
 /**

@@ -9,6 +9,7 @@ import { CAUSAL_MEMBERS } from './causal-result.ts';
 import type { CausalMember, CausalResult } from './causal-result.ts';
 import { aligner } from './channel-alignment.ts';
 import { identifyChannels } from './channel-identification.ts';
+import { sumOver } from './calibration.ts';
 import { deltaROf, recovered } from './delta-r.ts';
 import { withExperiments } from './experiment-credit.ts';
 import { withinIdentifiedSets } from './identified-set.ts';
@@ -48,8 +49,9 @@ function faultOf({
   if (spend.length !== channels.length || !spend.every((amount) => amount >= 0 && amount < Infinity))
     return 'spend needs one amount per channel';
   if (!(confidenceLevel > 0 && confidenceLevel < 1)) return 'confidenceLevel lies between 0 and 1';
-  for (const { channel, incrementalRevenue, standardError } of experiments) {
-    if (isBaseline[channel] !== 0) return 'an experiment names a channel that is not a paid one';
+  for (const { channels: group, incrementalRevenue, standardError } of experiments) {
+    if (group.length === 0 || new Set(group).size < group.length) return 'an experiment names each channel once';
+    if (group.some((c) => isBaseline[c] !== 0)) return 'an experiment names a channel that is not a paid one';
     if (!Number.isFinite(incrementalRevenue) || !(standardError > 0 && standardError < Infinity))
       return 'an experiment needs a finite effect and a positive standard error';
   }
@@ -243,12 +245,12 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     ),
     replicates,
     groups: credit.groups,
-    calibrations: input.experiments.map(({ channel, incrementalRevenue, standardError }) => ({
-      channel,
+    calibrations: input.experiments.map(({ channels: group, incrementalRevenue, standardError }) => ({
+      channels: group,
       measured: incrementalRevenue,
       standardError,
-      before: credit.share[channel]! * credit.revenue,
-      after: value[channel]!,
+      before: sumOver(group, (c) => credit.share[c]! * credit.revenue),
+      after: sumOver(group, (c) => value[c]!),
     })),
     kappa,
     warnings: [

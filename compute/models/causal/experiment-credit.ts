@@ -1,6 +1,6 @@
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import { divide, sumOf } from '../credits.ts';
-import { calibrate, fitInto } from './calibration.ts';
+import { calibrate, cutAtZero, fitInto } from './calibration.ts';
 import type { Experiment } from './calibration.ts';
 import type { CausalResult } from './causal-result.ts';
 import type { ChannelIdentification } from './channel-identification.ts';
@@ -69,14 +69,20 @@ export function withExperiments(
   };
   const calibrated = calibrate(belief, experiments);
   const settled = identification.map((each, c): ChannelIdentification | null =>
-    each !== null && experiments.some(({ channel }) => channel === c) && knowsMore(belief, calibrated, c)
+    each !== null && experiments.some(({ channels: group }) => group.includes(c)) && knowsMore(belief, calibrated, c)
       ? { status: 'point', reasons: [] }
       : each,
   );
   // What is unknown after its experiment, too, is claimed no figure for.
-  const telling = experiments.filter(({ channel }) => settled[channel]?.status !== 'none');
-  if (telling.length < experiments.length) return withExperiments(rows, telling, known, setting);
-  const cut = (values: Float64Array): Float64Array => fitInto(values, calibrated.variance, mostRevenue);
+  const isKnown = (c: number): boolean => settled[c]?.status !== 'none';
+  if (!experiments.every(({ channels: group }) => group.every(isKnown))) {
+    const telling = experiments
+      .map((each) => ({ ...each, channels: each.channels.filter(isKnown) }))
+      .filter(({ channels: group }) => group.length > 0);
+    return withExperiments(rows, telling, known, setting);
+  }
+  const cut = (values: Float64Array): Float64Array =>
+    fitInto(cutAtZero(values, calibrated.variance, experiments), calibrated.variance, mostRevenue);
   const value = cut(calibrated.value);
   const moved = value.some((amount, c) => amount !== point[c]);
   const total = moved ? sumOf(value) : credit.revenue;
@@ -114,7 +120,7 @@ function withPriors(
   { confidenceLevel, mostRevenue, channels }: CreditSetting,
 ): IncrementalCredit {
   const unknown = new Set(
-    experiments.map(({ channel }) => channel).filter((channel) => identification[channel]?.status === 'none'),
+    experiments.flatMap(({ channels: group }) => group).filter((c) => identification[c]?.status === 'none'),
   );
   if (unknown.size === 0) return credit;
   const z = twoSidedZ(confidenceLevel);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { calibrate, fitInto } from '../../../compute/models/causal/calibration.ts';
+import { calibrate, cutAtZero, fitInto } from '../../../compute/models/causal/calibration.ts';
 import type { Belief, Experiment } from '../../../compute/models/causal/calibration.ts';
 import { seededRandom } from '../../../compute/numerics/random.ts';
 import { relativeDifference, total } from '../closeness.ts';
@@ -30,7 +30,7 @@ const belief: fc.Arbitrary<Belief> = fc
 const channel = fc.nat({ max: CHANNELS - 1 });
 const effect = within(-20_000, 80_000);
 const experiment: fc.Arbitrary<Experiment> = fc.record({
-  channel,
+  channels: fc.tuple(channel),
   incrementalRevenue: effect,
   standardError: within(10, 10_000),
 });
@@ -43,7 +43,7 @@ describe('calibration by experiments', () => {
     fc.assert(
       fc.property(belief, channel, effect, (before, measured, incrementalRevenue) => {
         const { value, low, high, variance } = calibrate(before, [
-          { channel: measured, incrementalRevenue, standardError: 1e-6 },
+          { channels: [measured], incrementalRevenue, standardError: 1e-6 },
         ]);
         expect(value[measured]).toBeCloseTo(incrementalRevenue, 4);
         expect(high[measured]! - low[measured]!).toBeLessThan(1e-3 * Math.max(1, before.high[measured]!));
@@ -55,7 +55,7 @@ describe('calibration by experiments', () => {
   test('a measurement that says nothing changes nothing, to the bit', () => {
     fc.assert(
       fc.property(belief, channel, effect, (before, measured, incrementalRevenue) => {
-        const after = calibrate(before, [{ channel: measured, incrementalRevenue, standardError: 1e18 }]);
+        const after = calibrate(before, [{ channels: [measured], incrementalRevenue, standardError: 1e18 }]);
         expect([after.value, after.low, after.high, after.kappa]).toEqual([
           before.value,
           before.low,
@@ -71,7 +71,7 @@ describe('calibration by experiments', () => {
     fc.assert(
       fc.property(belief, channel, within(1, 10_000), (before, measured, standardError) => {
         const after = calibrate(before, [
-          { channel: measured, incrementalRevenue: before.value[measured]!, standardError },
+          { channels: [measured], incrementalRevenue: before.value[measured]!, standardError },
         ]);
         expect([after.value, after.kappa]).toEqual([before.value, KAPPA.value]);
         for (let c = 0; c < CHANNELS; c++)
@@ -84,7 +84,11 @@ describe('calibration by experiments', () => {
   test('its channel takes the precision-weighted mean; another follows by half of what κ does to both', () => {
     fc.assert(
       fc.property(belief, experiment, (before, one) => {
-        const { channel: c, incrementalRevenue, standardError } = one;
+        const {
+          channels: [c = 0],
+          incrementalRevenue,
+          standardError,
+        } = one;
         const { value } = calibrate(before, [one]);
         const [model, test] = [1 / deviationOf(before, c) ** 2, 1 / standardError ** 2];
         expect(
@@ -101,6 +105,36 @@ describe('calibration by experiments', () => {
             (covariance / (deviationOf(before, c) ** 2 + standardError ** 2)) * (incrementalRevenue - before.value[c]!);
           expect(relativeDifference([value[d]!], [expected])).toBeLessThan(1e-9);
         }
+      }),
+    );
+  });
+
+  test('one of several channels moves their sum to the precision-weighted mean', () => {
+    const group = fc.uniqueArray(channel, { minLength: 2, maxLength: CHANNELS });
+    fc.assert(
+      fc.property(belief, group, effect, within(10, 10_000), (before, channels, incrementalRevenue, standardError) => {
+        const unmoved = { ...before, kappa: null };
+        const sum = (values: Float64Array): number => channels.reduce((all, c) => all + values[c]!, 0);
+        const variance = channels.reduce((all, c) => all + deviationOf(before, c) ** 2, 0);
+        const { value } = calibrate(unmoved, [{ channels, incrementalRevenue, standardError }]);
+        const gain = variance / (variance + standardError ** 2);
+        const expected = sum(before.value) + gain * (incrementalRevenue - sum(before.value));
+        expect(Math.abs(sum(value) - expected)).toBeLessThan(1e-6 * Math.max(1, Math.abs(expected), sum(before.high)));
+        for (let c = 0; c < CHANNELS; c++) if (!channels.includes(c)) expect(value[c]).toBe(before.value[c]);
+      }),
+    );
+  });
+
+  test('what the cut at 0 gives to some of a measured group, the others lose', () => {
+    const credits = fc.array(within(-20_000, 50_000), { minLength: CHANNELS, maxLength: CHANNELS });
+    fc.assert(
+      fc.property(credits, (given) => {
+        const [credit, variance] = [Float64Array.from(given), Float64Array.from(given, (_, c) => 1 + c)];
+        const channels = [0, 1, 2];
+        const cut = cutAtZero(credit, variance, [{ channels }]);
+        expect(Math.min(...cut)).toBeGreaterThanOrEqual(0);
+        expect(total(cut.subarray(0, 3))).toBeCloseTo(Math.max(0, total(credit.subarray(0, 3))), 4);
+        expect(cut[3]).toBe(Math.max(0, credit[3]!));
       }),
     );
   });
@@ -125,7 +159,7 @@ describe('calibration by experiments', () => {
       fc.property(belief, experiment, (before, one) => {
         const after = calibrate({ ...before, kappa: null }, [one]);
         for (let d = 0; d < CHANNELS; d++)
-          if (d !== one.channel)
+          if (d !== one.channels[0])
             expect([after.value[d], after.low[d], after.high[d]]).toEqual([
               before.value[d],
               before.low[d],
@@ -144,7 +178,7 @@ describe('calibration by experiments', () => {
       kappa: { ...KAPPA, slope: Float64Array.of(-7e5, -1.5e5) },
       z: Z,
     };
-    const { value, low } = calibrate(before, [{ channel: 0, incrementalRevenue: 27_000, standardError: 2_000 }]);
+    const { value, low } = calibrate(before, [{ channels: [0], incrementalRevenue: 27_000, standardError: 2_000 }]);
     expect(value[1]).toBeGreaterThan(0);
     expect(low[1]).toBe(0);
   });
@@ -177,7 +211,7 @@ describe('calibration by experiments', () => {
       };
       const standardError = 1_500;
       const posterior = calibrate(prior, [
-        { channel: 1, incrementalRevenue: truth[1]! + standardError * normal(), standardError },
+        { channels: [1], incrementalRevenue: truth[1]! + standardError * normal(), standardError },
       ]);
       for (const c of [0, 2, 3]) {
         covered += Number(posterior.low[c]! <= truth[c]! && truth[c]! <= posterior.high[c]!) / (3 * trials);

@@ -232,7 +232,7 @@ describe('the causal model', () => {
   describe('calibrated by experiments', () => {
     const channel = events.channels.indexOf('retargeting');
     const measured = (incrementalRevenue: number, standardError: number, of = channel) => ({
-      channel: of,
+      channels: [of],
       incrementalRevenue,
       standardError,
     });
@@ -250,7 +250,13 @@ describe('the causal model', () => {
       expect(total(pinned.value)).toBeCloseTo(pinned.incrementalRevenue, 8);
       expect(total(pinned.valueCents) + pinned.baselineCents).toBe(895_222);
       expect(pinned.calibrations).toEqual([
-        { channel, measured: 600, standardError: 1e-6, before: result.value[channel], after: pinned.value[channel] },
+        {
+          channels: [channel],
+          measured: 600,
+          standardError: 1e-6,
+          before: result.value[channel],
+          after: pinned.value[channel],
+        },
       ]);
       expect(pinned.warnings[0]).toBe('Calibrated by 1 experiment.');
     });
@@ -291,8 +297,29 @@ describe('the causal model', () => {
       );
     });
 
+    const paid = [...events.channels.keys()].filter((c) => !isUnpaid(events.channels[c]!));
+
+    test('a sure measurement of all paid channels together pins the total, and no channel falls below 0', () => {
+      for (const total of [300, 2500]) {
+        const experiment = { channels: paid, incrementalRevenue: total, standardError: 0.01 };
+        const pinned = figures('causal', input({ experiments: [experiment] }));
+        expect(pinned.incrementalRevenue).toBeCloseTo(total, 1);
+        expect(Math.min(...pinned.value)).toBeGreaterThanOrEqual(0);
+        expect(pinned.calibrations[0]).toMatchObject({ channels: paid, after: pinned.incrementalRevenue });
+      }
+    });
+
+    test('a small test of a channel and a sure one of all agree: the tested channel keeps its place', () => {
+      const all = { channels: paid, incrementalRevenue: 2000, standardError: 0.01 };
+      const both = figures('causal', input({ experiments: [measured(700, 0.01), all] }));
+      expect(both.value[channel]).toBeCloseTo(700, 1);
+      expect(both.incrementalRevenue).toBeCloseTo(2000, 1);
+    });
+
     test('an experiment on an unpaid or unknown channel, or without an error, is refused', () => {
       for (const bad of [
+        { channels: [], incrementalRevenue: 1, standardError: 1 },
+        { channels: [channel, channel], incrementalRevenue: 1, standardError: 1 },
         measured(1, 1, events.channels.indexOf('direct')),
         measured(1, 1, 99),
         measured(1, 0),
@@ -329,7 +356,7 @@ describe('the causal model', () => {
     });
 
     test('is measured by an experiment alone, weighed against what such spend usually brings', () => {
-      const experiment = { channel: television, incrementalRevenue: 2000, standardError: 100 };
+      const experiment = { channels: [television], incrementalRevenue: 2000, standardError: 100 };
       const settled = figures('causal', withTelevision({ experiments: [experiment] }));
       expect(settled.identification[television]).toEqual({ status: 'point', reasons: [] });
       // Log-normal (0.2, 0.9) times the spend: median 977, standard deviation 1641.
@@ -341,7 +368,7 @@ describe('the causal model', () => {
     });
 
     test('stays unknown after an experiment that says little', () => {
-      const experiment = { channel: television, incrementalRevenue: 2000, standardError: 50_000 };
+      const experiment = { channels: [television], incrementalRevenue: 2000, standardError: 50_000 };
       const unsettled = figures('causal', withTelevision({ experiments: [experiment] }));
       expect(unsettled.identification[television]!.status).toBe('none');
       expect([unsettled.value[television], unsettled.intervalHigh[television]]).toEqual([0, 0]);

@@ -11,10 +11,10 @@ import { uniformOf } from '../consideration/random.ts';
 /** The highest factor on spend. Touches are drawn for it and thinned to the plan's: the same marks in all runs. */
 export const MOST_SPEND = 3;
 
-/** What is done to a person: factors on the touches of each channel, and a channel that is withheld on some days. */
+/** What is done to a person: factors on each channel's touches, and channels, as bits, that are withheld on some days. */
 export interface Scenario {
   readonly factors: Float64Array;
-  readonly withheld: { readonly channel: number; readonly fromDay: number; readonly toDay: number } | null;
+  readonly withheld: { readonly bits: number; readonly fromDay: number; readonly toDay: number } | null;
 }
 
 const THINNING = 0;
@@ -96,6 +96,9 @@ export class PlannedLife {
 
 function factorOn({ factors, withheld }: Scenario, channel: number, timeDays: number): number {
   const isWithheld =
-    withheld !== null && channel === withheld.channel && timeDays >= withheld.fromDay && timeDays < withheld.toDay;
+    withheld !== null &&
+    ((withheld.bits >> channel) & 1) === 1 &&
+    timeDays >= withheld.fromDay &&
+    timeDays < withheld.toDay;
   return isWithheld ? 0 : factors[channel]!;
 }

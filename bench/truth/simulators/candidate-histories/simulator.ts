@@ -13,7 +13,7 @@ import type {
   Trait,
   Truth,
 } from '../simulator.ts';
-import { channelIndex, spendFactors } from '../spend-factors.ts';
+import { channelBits, spendFactors } from '../spend-factors.ts';
 import { MOST_SPEND, PlannedLife } from './planned-life.ts';
 import type { Scenario } from './planned-life.ts';
 import { pricesOf } from './prices.ts';
@@ -95,7 +95,7 @@ class CandidateHistoriesShop implements SimulatedShop {
     const heldBack: Scenario =
       holdout === undefined
         ? asPlanned
-        : { ...asPlanned, withheld: { ...holdout, channel: channelIndex(this.channels, holdout.channel) } };
+        : { ...asPlanned, withheld: { ...holdout, bits: channelBits(this.channels, holdout.channels) } };
     const life = new PlannedLife(this.spec);
     const till = new Till(this.spec);
     const tally = new OutcomeTally();

@@ -18,10 +18,10 @@ import {
 } from './world.ts';
 import type { World } from './world.ts';
 
-/** What is done to one person: factors on the channels' intensity in the window, and a channel that is withheld. */
+/** What is done to one person: factors on the channels' intensity in the window, and channels, as bits, that are withheld. */
 export interface Scenario {
   readonly factors: Float64Array;
-  readonly withheld: { readonly channel: number; readonly fromDay: number; readonly toDay: number } | null;
+  readonly withheld: { readonly bits: number; readonly fromDay: number; readonly toDay: number } | null;
 }
 
 /** A person is out of the market, looks around, or has decided to buy. */
@@ -84,7 +84,8 @@ export class Life {
   private onList = false;
   private mailDay = 0;
   private factors: Float64Array = this.unchanged;
-  private withheld = -1;
+  /** bits of channels */
+  private withheld = 0;
   /** of video and display, left over from the days before */
   private awareness = 0;
   private diary: Diary | null = null;
@@ -109,7 +110,7 @@ export class Life {
       this.key = keyOf(personKey, t);
       this.day = t;
       this.factors = day >= 0 ? scenario.factors : this.unchanged;
-      this.withheld = isWithheld ? withheld.channel : -1;
+      this.withheld = isWithheld ? withheld.bits : 0;
       this.diary = day >= 0 ? diary : null;
       this.forget();
       this.move();
@@ -194,7 +195,7 @@ export class Life {
   }
 
   private factorOf(c: number): number {
-    return c === this.withheld ? 0 : this.factors[c]!;
+    return ((this.withheld >> c) & 1) === 1 ? 0 : this.factors[c]!;
   }
 
   /** A touch by that chance; touches of a day are kept in the order of time. */

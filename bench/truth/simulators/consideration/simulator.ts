@@ -1,5 +1,5 @@
 import { Loss, OutcomeTally } from '../outcome-tally.ts';
-import { channelIndex, spendFactors } from '../spend-factors.ts';
+import { channelBits, spendFactors } from '../spend-factors.ts';
 import type {
   EventSink,
   Outcome,
@@ -112,7 +112,7 @@ class ConsiderationShop implements SimulatedShop {
     const heldBack: Scenario | null =
       holdout === null
         ? null
-        : { factors, withheld: { ...holdout, channel: channelIndex(this.channels, holdout.channel) } };
+        : { factors, withheld: { ...holdout, bits: channelBits(this.channels, holdout.channels) } };
     const life = new Life(this.world);
     const diary = new Diary();
     const costs = new Costs(this.world);

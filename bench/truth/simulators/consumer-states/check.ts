@@ -109,7 +109,7 @@ function checkResponse(shop: SimulatedShop, truth: Truth): void {
 }
 
 function checkHoldout(shop: SimulatedShop, c: number): void {
-  const outcome = shop.run({ holdout: { channel: shop.channels[c]!.name, share: 0.4, fromDay: 10, toDay: 40 } });
+  const outcome = shop.run({ holdout: { channels: [shop.channels[c]!.name], share: 0.4, fromDay: 10, toDay: 40 } });
   const arms = outcome.arms;
   if (arms === undefined) fail(shop, 'no arms');
   if (arms.heldOut.people + arms.others.people !== shop.people) fail(shop, 'people of arms');

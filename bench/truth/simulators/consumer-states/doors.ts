@@ -94,7 +94,7 @@ export class DoorChoice {
     if (scenario !== null) {
       this.met |= 1 << c;
       factor = scenario.reach[c]!;
-      if (c === scenario.heldChannel && day >= scenario.heldFrom && day < scenario.heldTo) factor = 0;
+      if (((scenario.heldChannels >> c) & 1) === 1 && day >= scenario.heldFrom && day < scenario.heldTo) factor = 0;
     }
     const budget = this.world.calendar.reach[c * this.world.totalDays + t]! * factor;
     const presence = 1 - Math.pow(1 - channel.rate, budget);

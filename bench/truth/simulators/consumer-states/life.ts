@@ -96,7 +96,7 @@ export class Life {
       let factor = 1;
       if (scenario !== null) {
         factor = scenario.reach[c]!;
-        if (c === scenario.heldChannel && day >= scenario.heldFrom && day < scenario.heldTo) factor = 0;
+        if (((scenario.heldChannels >> c) & 1) === 1 && day >= scenario.heldFrom && day < scenario.heldTo) factor = 0;
       }
       const reach = calendar.reach[c * world.totalDays + t]! * factor;
       const chance = exposureChance(world, person, state, c, day, activity, reach);

@@ -49,8 +49,9 @@ class ConsumerStatesShop implements SimulatedShop {
     const scenario = scenarioOf(this.world, factors);
     let heldOut: HeldOut | null = null;
     if (plan.holdout !== undefined) {
-      const { channel, share, fromDay, toDay } = plan.holdout;
-      const held = { heldChannel: this.indexOf(channel), heldFrom: fromDay, heldTo: toDay };
+      const { channels, share, fromDay, toDay } = plan.holdout;
+      const heldChannels = channels.reduce((bits, name) => bits | (1 << this.indexOf(name)), 0);
+      const held = { heldChannels, heldFrom: fromDay, heldTo: toDay };
       heldOut = { share, scenario: { ...scenario, ...held } };
     }
     const [tally] = runEverybody(this.world, this.people, scenario, [], heldOut, sink ?? null);

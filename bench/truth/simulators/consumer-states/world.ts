@@ -33,7 +33,7 @@ export interface Scenario {
   /** factor on exposures: spend's factor to the power of the channel's elasticity */
   readonly reach: Float64Array;
   readonly spend: Float64Array;
-  readonly heldChannel: number;
+  readonly heldChannels: number;
   readonly heldFrom: number;
   readonly heldTo: number;
 }
@@ -46,7 +46,7 @@ export function scenarioOf(world: World, spend: ReadonlyMap<number, number>): Sc
     factors[c] = factor;
     reach[c] = Math.pow(factor, world.spec.channels[c]!.elasticity);
   }
-  return { reach, spend: factors, heldChannel: -1, heldFrom: 0, heldTo: 0 };
+  return { reach, spend: factors, heldChannels: 0, heldFrom: 0, heldTo: 0 };
 }
 
 /** World of a shop under given scales. */

@@ -124,7 +124,7 @@ function checkShop(index: number, people: number): void {
     const monotone = curve.every((orders, n) => n === 0 || sign * (orders - (curve[n - 1] ?? 0)) >= -slack);
     console.log(`  orders at 0, ½, 1, 2 times ${name}: ${curve.join(', ')}`);
     assert(monotone, `${name}: response is not monotone`);
-    const held = shop.run({ holdout: { channel: name, share: 0.5, fromDay: 0, toDay: shop.days } });
+    const held = shop.run({ holdout: { channels: [name], share: 0.5, fromDay: 0, toDay: shop.days } });
     const { arms } = held;
     assert(arms !== undefined && arms.heldOut.people + arms.others.people === people, 'arms of the holdout');
     assert(arms !== undefined && arms.heldOut.orders + arms.others.orders === held.orders, 'orders of the arms');

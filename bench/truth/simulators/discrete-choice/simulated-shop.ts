@@ -58,10 +58,13 @@ function runPlan(settled: Settled, people: number, plan: Plan, sink: EventSink |
   const burnIn = shop.burnInDays;
   const reach = reachUnder(shop, calendar, plan.spend);
   const { holdout } = plan;
-  const held = shop.channels.findIndex((channel) => channel.name === holdout?.channel);
-  if (holdout !== undefined && held < 0) throw new Error(`no channel ${holdout.channel}`);
+  const held = (holdout?.channels ?? []).map((name) => {
+    const c = shop.channels.findIndex((channel) => channel.name === name);
+    if (c < 0) throw new Error(`no channel ${name}`);
+    return c;
+  });
   const heldReach = reach.slice();
-  if (held >= 0) heldReach.fill(0, held * calendar.total, (held + 1) * calendar.total);
+  for (const c of held) heldReach.fill(0, c * calendar.total, (c + 1) * calendar.total);
   const person = new Person(table.count);
   const state = new State(table.count);
   const day = new Day();
@@ -69,7 +72,7 @@ function runPlan(settled: Settled, people: number, plan: Plan, sink: EventSink |
   const tally = emptyTally();
   tally.armFrom = burnIn + Math.max(0, holdout?.fromDay ?? 0);
   tally.armTo = burnIn + Math.min(shop.days, holdout?.toDay ?? 0);
-  const heldKey = branch(shop.seed, 71 + Math.max(0, held));
+  const heldKey = branch(shop.seed, 71 + (held[0] ?? 0));
   const inArm = { people: 0, orders: 0, cents: 0 };
   const outside = { people: 0, orders: 0, cents: 0 };
   for (let index = 0; index < people; index++) {

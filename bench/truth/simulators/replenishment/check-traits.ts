@@ -132,7 +132,7 @@ function timing(shop: SimulatedShop, truth: Truth, days: number): string {
     .map((_, c) => c)
     .toSorted((a, b) => truth.switchOff[b]!.orders - truth.switchOff[a]!.orders);
   const { name } = shop.channels[best[0]!]!;
-  const whole = { channel: name, fromDay: 0, toDay: Math.min(FIRST_DAYS, days) };
+  const whole = { channels: [name], fromDay: 0, toDay: Math.min(FIRST_DAYS, days) };
   const withheld = shop.run({ holdout: { ...whole, share: 1 } });
   const asItIs = shop.run({ holdout: { ...whole, share: 0 } });
   const within = asItIs.arms!.others.orders - withheld.arms!.heldOut.orders;

@@ -83,7 +83,7 @@ function checkPlans(shop: SimulatedShop, truth: Truth, digest: number): void {
   shop.run({ spend: { [name]: 2 } }, doubled);
   const ratio = doubled.spent[paid[0]!]! / asItIs.spent[paid[0]!]!;
   assert(ratio > 1.8 && ratio < 2.2, `${shop.name} ${name}: doubled, it costs ${ratio.toFixed(2)} times as much`);
-  const plan = { holdout: { channel: name, share: 0.3, fromDay: 14, toDay: days - 14 } };
+  const plan = { holdout: { channels: [name], share: 0.3, fromDay: 14, toDay: days - 14 } };
   const { arms } = shop.run(plan);
   const again = shop.run(plan);
   assert(JSON.stringify(arms) === JSON.stringify(again.arms), `${shop.name}: arms change`);

@@ -5,7 +5,7 @@ import { uniform } from './random.ts';
 export interface Scenario {
   /** on spend, per channel; of the window */
   readonly factors: Float64Array;
-  readonly withheld: { readonly channel: number; readonly fromDay: number; readonly toDay: number } | null;
+  readonly withheld: { readonly bits: number; readonly fromDay: number; readonly toDay: number } | null;
 }
 
 const MEET_SLOT = 50;
@@ -28,7 +28,8 @@ export class Gate {
   isOpen(channel: number, t: number, key: number): boolean {
     const { factors, withheld } = this.scenario;
     const f = t < 0 ? 1 : factors[channel]!;
-    if (withheld !== null && withheld.channel === channel && t >= withheld.fromDay && t < withheld.toDay) return false;
+    if (withheld !== null && ((withheld.bits >> channel) & 1) === 1 && t >= withheld.fromDay && t < withheld.toDay)
+      return false;
     return uniform(key, MEET_SLOT) < f / (f + this.channels[channel]!.k);
   }
 }

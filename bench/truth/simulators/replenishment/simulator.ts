@@ -1,5 +1,5 @@
 import { Loss, OutcomeTally } from '../outcome-tally.ts';
-import { channelIndex, spendFactors } from '../spend-factors.ts';
+import { channelBits, spendFactors } from '../spend-factors.ts';
 import type { EventSink, Outcome, Plan, SimulatedShop, Simulator, Trait, Truth } from '../simulator.ts';
 import { calibrate, scenario } from './calibrate.ts';
 import { drawShop } from './draw-shop.ts';
@@ -44,7 +44,7 @@ class ReplenishmentShop implements SimulatedShop {
     const heldBack: Scenario =
       holdout === null
         ? asPlanned
-        : { factors, withheld: { ...holdout, channel: channelIndex(this.channels, holdout.channel) } };
+        : { factors, withheld: { ...holdout, bits: channelBits(this.channels, holdout.channels) } };
     const person = new Person(shop);
     const life = new Life(shop, this.levels(), asPlanned);
     const view = sink === undefined ? null : new ShopView(shop, this.levels().prices, factors, this.people, sink);

@@ -103,7 +103,7 @@ function checkPlans(shop: SimulatedShop, truth: Truth, thorough: boolean): void 
   const slack = 0.01 * truth.orders;
   const rises = steps.every((orders, i) => i === 0 || orders >= (steps[i - 1] as number) - slack);
   assert(rises || shop.traits.includes('harm'), 'more spend does not sell less');
-  const held = shop.run({ holdout: { channel: paid[0] as string, share: 0.3, fromDay: 10, toDay: shop.days } });
+  const held = shop.run({ holdout: { channels: [paid[0] as string], share: 0.3, fromDay: 10, toDay: shop.days } });
   const { heldOut, others } = held.arms as NonNullable<typeof held.arms>;
   assert(Math.abs(heldOut.people / shop.people - 0.3) < 0.02, 'holdout share');
   const perHead = (arm: typeof heldOut): string => (arm.orders / arm.people).toFixed(4);

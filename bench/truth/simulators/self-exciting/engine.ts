@@ -73,8 +73,8 @@ export class Engine {
     for (let at = STATE.channels; at < this.state.length; at += CHANNEL_STATE.size) {
       for (let i = 0; i <= CHANNEL_STATE.capDay; i++) if (i !== CHANNEL_STATE.stock) this.state[at + i] = LONG_AGO;
     }
-    const { holdChannel, holdShare } = this.plan;
-    this.heldOut = holdChannel >= 0 && uniform(this.person.key, DRAW.holdout) < holdShare;
+    const { holdChannels, holdShare } = this.plan;
+    this.heldOut = holdChannels !== 0 && uniform(this.person.key, DRAW.holdout) < holdShare;
   }
 
   /** Keeps the person as of now, to run the window again from here. */
@@ -104,7 +104,7 @@ export class Engine {
     if (time < 0) return true;
     if (((this.off >> c) & 1) === 1) return false;
     const { plan } = this;
-    return !(this.heldOut && c === plan.holdChannel && time >= plan.holdFrom && time < plan.holdTo);
+    return !(this.heldOut && ((plan.holdChannels >> c) & 1) === 1 && time >= plan.holdFrom && time < plan.holdTo);
   }
 
   /** Part of its chances that the channel wins at this time. */

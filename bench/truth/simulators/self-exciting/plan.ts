@@ -14,7 +14,8 @@ export interface CompiledPlan {
   readonly cutoff: readonly Float64Array[];
   /** brings what contacts cost to the factor on spend: more of a channel is dearer by the contact */
   readonly spendScale: Float64Array;
-  readonly holdChannel: number;
+  /** bit of each channel that is held out */
+  readonly holdChannels: number;
   readonly holdShare: number;
   readonly holdFrom: number;
   readonly holdTo: number;
@@ -59,7 +60,10 @@ export function compilePlan(world: World, plan: Plan, market: Market | undefined
     bid,
     cutoff,
     spendScale,
-    holdChannel: held === undefined ? -1 : world.channels.findIndex((channel) => channel.name === held.channel),
+    holdChannels: world.channels.reduce(
+      (bits, { name }, c) => (held?.channels.includes(name) ? bits | (1 << c) : bits),
+      0,
+    ),
     holdShare: held?.share ?? 0,
     holdFrom: held?.fromDay ?? 0,
     holdTo: held?.toDay ?? 0,

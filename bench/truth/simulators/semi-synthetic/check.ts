@@ -118,8 +118,8 @@ function check(index: number, people: number, deeply: boolean): void {
     }
   });
   const channel = shop.channels.find((c) => c.paid)!.name;
-  const held = shop.run({ holdout: { channel, share: 0.5, fromDay: 10, toDay: shop.days - 5 } });
-  const none = shop.run({ holdout: { channel, share: 0, fromDay: 10, toDay: shop.days - 5 } });
+  const held = shop.run({ holdout: { channels: [channel], share: 0.5, fromDay: 10, toDay: shop.days - 5 } });
+  const none = shop.run({ holdout: { channels: [channel], share: 0, fromDay: 10, toDay: shop.days - 5 } });
   assert(none.revenue === truth.revenue, 'a holdout of nobody changes nothing');
   console.log(`  holdout of ${channel}: ${JSON.stringify(held.arms)}`);
 }

@@ -50,7 +50,8 @@ export function isActive(world: World, person: Person, plan: CompiledPlan, chann
   if ((person.within[channel]! & bit) === 0) return false;
   if (bit === 2 && plan.spend[channel] === 0) return false;
   const { holdout } = plan;
-  return !(holdout?.channel === channel && person.heldOut && day >= holdout.from && day < holdout.to);
+  if (holdout === undefined || !person.heldOut || ((holdout.bits >> channel) & 1) === 0) return true;
+  return day < holdout.from || day >= holdout.to;
 }
 
 function timeOfDay(key: number, slot: number): number {

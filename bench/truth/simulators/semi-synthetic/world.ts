@@ -79,7 +79,8 @@ export interface CompiledPlan {
   readonly frequency: Float64Array;
   readonly cost: Float64Array;
   readonly holdout?: {
-    readonly channel: number;
+    /** bits of channels */
+    readonly bits: number;
     readonly share: number;
     /** indices of the span */
     readonly from: number;
@@ -109,9 +110,9 @@ export function compilePlan(spec: ShopSpec, plan: Plan): CompiledPlan {
   });
   const { holdout } = plan;
   if (!holdout) return { spend, reach, frequency, cost };
-  const channel = spec.channels.findIndex((c) => c.name === holdout.channel);
+  const bits = spec.channels.reduce((all, { name }, c) => (holdout.channels.includes(name) ? all | (1 << c) : all), 0);
   const [from, to] = [holdout.fromDay + spec.burnIn, holdout.toDay + spec.burnIn];
-  return { spend, reach, frequency, cost, holdout: { channel, share: holdout.share, from, to } };
+  return { spend, reach, frequency, cost, holdout: { bits, share: holdout.share, from, to } };
 }
 
 /** Whether a person belongs to the part of a holdout that meets nothing of the channel. */

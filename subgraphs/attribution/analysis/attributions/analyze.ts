@@ -154,6 +154,7 @@ export async function analyze(
     rwa: run('rwa', onPaths),
     prav: run('prav', { events: data.events, options, segments: breakdownRuns.segments }),
   };
+  const windowsRun = parameters.model === 'causal' ? holdoutWindowsOf(data, options, run) : null;
   const totals: RunTotals = {
     channels,
     isBaseline,
@@ -199,7 +200,19 @@ export async function analyze(
     (input) => run('spend_response', input),
   );
   const breakdown = await breakdownRuns.finish(credit, outcomes);
-  return compose(parameters, data, totals, outcomes, credit, plan, breakdown, services.clockMs() - services.startedMs);
+  const holdouts = windowsRun === null ? {} : { holdoutWindows: await windowsRun };
+  const elapsedMs = services.clockMs() - services.startedMs;
+  return { ...compose(parameters, data, totals, outcomes, credit, plan, breakdown, elapsedMs), ...holdouts };
+}
+
+/** Null for aggregated paths. */
+async function holdoutWindowsOf(
+  { events }: RunData,
+  options: RunOptions,
+  run: ReturnType<typeof taskRunner>,
+): Promise<AnalysisFigures['holdoutWindows']> {
+  if (events === null) return null;
+  return required('holdout_windows', await run('holdout_windows', { events, options })).windows;
 }
 
 function compose(

@@ -1,11 +1,16 @@
 import type { TaskInput, TaskOutcome } from '../../../../compute/tasks.ts';
+import { groupName } from '../experiments/channel-group.ts';
 import type { ProRatedEffect, RangeExperiment } from '../experiments/range-experiments.ts';
 import type { ExperimentCalibration } from './figures.ts';
 
 /** Below this overlap of period and range, the reader is told how little the two share. */
 const THIN_OVERLAP = 0.25;
 
-type UsedExperiment = RangeExperiment & { readonly inRange: ProRatedEffect };
+interface UsedExperiment extends RangeExperiment {
+  readonly inRange: ProRatedEffect;
+  /** Of its channels, in the run. */
+  readonly indices: readonly number[];
+}
 
 /** The experiments that can calibrate a run, as the causal model takes them, and why others cannot. */
 export interface CalibrationPlan {
@@ -25,16 +30,17 @@ export function planCalibration(
   const warnings: string[] = [];
   for (const experiment of experiments) {
     const { measured, inRange } = experiment;
-    const index = place.get(measured.channel);
-    if (index === undefined || inRange === null)
+    // What has nothing in the range added nothing to it.
+    const indices = measured.channels.flatMap((channel) => place.get(channel) ?? []);
+    if (indices.length === 0 || inRange === null)
       warnings.push(
         `${nameOf(experiment)} was left out: the channel has nothing in the days that its period and the range have ` +
           `in common.`,
       );
-    else if (isBaseline[index] === 1)
+    else if (indices.some((index) => isBaseline[index] === 1))
       warnings.push(`${nameOf(experiment)} was left out: the channel counts as baseline in this analysis.`);
     else {
-      used.push({ ...experiment, inRange });
+      used.push({ ...experiment, inRange, indices });
       if (inRange.overlap < THIN_OVERLAP) {
         const { incrementalRevenue, standardError } = inRange;
         warnings.push(
@@ -44,8 +50,8 @@ export function planCalibration(
       }
     }
   }
-  const input = used.map(({ measured, inRange: { incrementalRevenue, standardError } }) => ({
-    channel: place.get(measured.channel)!,
+  const input = used.map(({ indices, inRange: { incrementalRevenue, standardError } }) => ({
+    channels: indices,
     incrementalRevenue,
     standardError,
   }));
@@ -62,7 +68,8 @@ export function calibrationsOf(
     const { before, after } = causal.calibrations[index]!;
     return {
       id: measured.id,
-      channel: measured.channel,
+      channel: groupName(measured.channels),
+      ...(measured.channels.length > 1 && { channels: measured.channels }),
       method: measured.method,
       period: [measured.period.start, measured.period.end] as const,
       measuredIncrementalRevenue: measured.incrementalRevenue,
@@ -91,6 +98,6 @@ export function calibrationsOf(
   };
 }
 
-function nameOf({ measured: { id, channel, method, period } }: RangeExperiment): string {
-  return `Experiment ${id} (${channel}, ${method}, ${period.start} to ${period.end})`;
+function nameOf({ measured: { id, channels, method, period } }: RangeExperiment): string {
+  return `Experiment ${id} (${groupName(channels)}, ${method}, ${period.start} to ${period.end})`;
 }

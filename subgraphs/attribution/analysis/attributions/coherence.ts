@@ -57,7 +57,7 @@ const INVARIANTS: Readonly<Record<string, (figures: AnalysisFigures, occurrences
       ({ channel, attributedRevenueCents }) =>
         touchesOf(channel) > 0 ||
         Math.abs(attributedRevenueCents) <= 1 ||
-        calibrations.some((experiment) => experiment.channel === channel),
+        calibrations.some((measured) => (measured.channels ?? [measured.channel]).includes(channel)),
     ),
   nothing_is_said_of_what_is_not_measurable: ({ channels }) =>
     channels.every(

@@ -6,6 +6,7 @@ import type {
   spendResponse,
 } from '../../../../schema/contract/attribution-impact.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
+import type { DesignGround } from '../../../../compute/models/experiment-design/experiment-designs.ts';
 import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
 
 /** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
@@ -77,7 +78,10 @@ export interface CampaignFigures {
 export type AnalysisDiagnostics = Omit<Frozen<z.output<typeof diagnostics>>, 'experiments'>;
 
 /** What an experiment said of the range, and what that did to the credit of its channel. Money in major units. */
-export type ExperimentCalibration = Frozen<z.output<typeof experimentCalibration>>;
+export type ExperimentCalibration = Omit<Frozen<z.output<typeof experimentCalibration>>, 'channels'> & {
+  /** Where several were kept away together; absent for one, as in results from before there could be several. */
+  readonly channels?: readonly string[];
+};
 
 export type ComparisonRule = (typeof COMPARISON_RULES)[number];
 
@@ -110,4 +114,9 @@ export interface AnalysisFigures {
   /** Null for aggregated paths, or too many campaigns to tell apart. Absent as above. */
   readonly campaigns?: readonly CampaignFigures[] | null;
   readonly diagnostics: AnalysisDiagnostics;
+  /**
+   * Of the causal model: what holdouts of some weeks would stand on. Null for aggregated paths, which know no people.
+   * Absent in other results, and those of releases before it was kept. No figure rests on it; `run_digest` leaves it out.
+   */
+  readonly holdoutWindows?: DesignGround['windows'] | null | undefined;
 }

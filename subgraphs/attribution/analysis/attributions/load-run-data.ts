@@ -17,7 +17,7 @@ import { dailySpend, sourceChannels, sourceSpend } from '../../intake/touchpoint
 import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { AssessableRun } from './assess-trust.ts';
 import type { RunFailure } from '../../runs/run.ts';
-import type { LoadRunData, RunQuery } from './attribution-kind.ts';
+import type { LoadRunData, RunQuery } from './compute-analysis.ts';
 
 /**
  * Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the

@@ -75,7 +75,8 @@ export function presentAttribution(
 }
 
 function presentDiagnostics({ diagnostics, calibrations }: AnalysisFigures) {
-  return { ...diagnostics, models: shownModels(diagnostics.models), experiments: calibrations ?? [] };
+  const experiments = (calibrations ?? []).map((each) => ({ ...each, channels: each.channels ?? [each.channel] }));
+  return { ...diagnostics, models: shownModels(diagnostics.models), experiments };
 }
 
 /**

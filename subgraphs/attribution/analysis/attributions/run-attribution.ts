@@ -126,7 +126,8 @@ async function refuseUnknownChannels(
   );
 }
 
-function refuseUnusable(source: DataSource, model: Attribution['model']): void {
+/** @throws ProblemError `data_source_unavailable`, `validation_error` for a model that needs single users */
+export function refuseUnusable(source: DataSource, model: Attribution['model']): void {
   if (source.statistics == null && source.error != null) {
     throw new ProblemError('data_source_unavailable', source.error.message, {
       code: source.error.code,

@@ -5,13 +5,16 @@ import { daysChangedSince, UNDATED } from '../../intake/data-sources/source-days
 import type { Attribution } from './attribution.ts';
 import type { SourceNow } from './present-trust.ts';
 
+/** A run whose trust was measured, of whatever kind. */
+type Judged = Pick<Attribution, 'id' | 'dataSourceId' | 'trust'>;
+
 /**
  * What the sources of these analyses are now, deleted ones included: one indexed read for all, and one more where rows
  * have arrived since a run. By id of the analysis; those without evidence of trust are left out.
  */
 export async function sourcesNow(
   em: SqlEntityManager,
-  attributions: readonly Attribution[],
+  attributions: readonly Judged[],
 ): Promise<ReadonlyMap<Uuid, SourceNow>> {
   const measured = attributions.flatMap((attribution) =>
     attribution.trust == null ? [] : [{ attribution, since: new Date(attribution.trust.measuredAt) }],
@@ -21,7 +24,7 @@ export async function sourcesNow(
   const sources = new Map(
     (await em.find(DataSource, { id: { $in: ids } })).map((source) => [source.id as Uuid, source]),
   );
-  const sourceOf = (attribution: Attribution): DataSource | null => sources.get(attribution.dataSourceId) ?? null;
+  const sourceOf = (attribution: Judged): DataSource | null => sources.get(attribution.dataSourceId) ?? null;
   const fed = measured.filter(({ attribution, since }) => (sourceOf(attribution)?.lastSync ?? since) > since);
   const changed = await daysChangedSince(
     em,
@@ -37,7 +40,7 @@ export async function sourcesNow(
 }
 
 /** First and last day that the run read rows of: changes of others say nothing of it. */
-function reachOf({ trust }: Attribution): { readonly first: string; readonly last: string } {
+function reachOf({ trust }: Judged): { readonly first: string; readonly last: string } {
   const days = Object.keys(trust!.evidence.days)
     .filter((day) => day !== UNDATED)
     .toSorted();

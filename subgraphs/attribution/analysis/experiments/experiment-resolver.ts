@@ -102,7 +102,10 @@ export class ExperimentResolver {
 
   #present(row: Experiment, context: RequestContext): GraphRecord<typeof experiment> {
     return {
-      ...presentRecord(experiment, row, { period: [row.periodStart, row.periodEnd] }),
+      ...presentRecord(experiment, row, {
+        channels: row.channels ?? [row.channel],
+        period: [row.periodStart, row.periodEnd],
+      }),
       trust: this.#trust(context, 1),
     };
   }

@@ -15,6 +15,7 @@ const ExperimentSchema = defineEntity({
     dataSourceId: p.uuid().$type<Uuid>(),
     environment: p.text().$type<Environment>(),
     channel: p.text(),
+    channels: p.array().$type<string[]>().nullable(),
     method: p.text().$type<ExperimentMethod>(),
     periodStart: p.date(),
     periodEnd: p.date(),
@@ -27,9 +28,10 @@ const ExperimentSchema = defineEntity({
 });
 
 /**
- * A measured effect: what one channel added to the revenue of the whole shop over a period, by an experiment that kept
+ * A measured effect: what a channel added to the revenue of the whole shop over a period, by an experiment that kept
  * some people (`holdout`) or places (`geo`) away from it. `incrementalRevenue ± standardError` in major units of the
- * source's currency; the effect may be negative. A source has one result per channel, method and period.
+ * source's currency; the effect may be negative. Several channels that were kept away together stand in `channels`,
+ * and `channel` is what they are called together. A source has one result per channel, method and period.
  */
 export class Experiment extends ExperimentSchema.class {}
 ExperimentSchema.setClass(Experiment);

@@ -10,7 +10,8 @@ import type { Experiment, ExperimentMethod } from './experiment.ts';
 export interface MeasuredEffect {
   /** Public id. */
   readonly id: string;
-  readonly channel: string;
+  /** What was kept away: one channel, or several together. */
+  readonly channels: readonly string[];
   readonly method: ExperimentMethod;
   readonly period: DateRange;
   readonly incrementalRevenue: number;
@@ -44,6 +45,7 @@ export type Exposure = PeriodTouches;
 export function measuredEffect({
   id,
   channel,
+  channels,
   method,
   periodStart,
   periodEnd,
@@ -52,7 +54,7 @@ export function measuredEffect({
 }: Experiment): MeasuredEffect {
   return {
     id: publicId('exp', id),
-    channel,
+    channels: channels ?? [channel],
     method,
     period: { start: periodStart, end: periodEnd },
     incrementalRevenue,
@@ -82,7 +84,7 @@ export function proRate(
 }
 
 /**
- * What each experiment says of a range, by the stored touches of its channel. Reads nothing where there are no
+ * What each experiment says of a range, by the stored touches of its channels. Reads nothing where there are no
  * experiments.
  */
 export async function rangeExperiments(
@@ -95,11 +97,12 @@ export async function rangeExperiments(
   const touches = await touchesOfPeriods(
     clickhouse,
     source,
-    effects.map(({ channel, period }) => ({ channel, ...period })),
+    effects.flatMap(({ channels, period }) => channels.map((channel) => ({ channel, ...period }))),
     range,
   );
-  return effects.map((measured, place) => {
-    const byTouches = touches[place]!;
+  let next = 0;
+  return effects.map((measured) => {
+    const byTouches = summed(touches.slice(next, (next += measured.channels.length)));
     const basis = byTouches.period > 0 ? 'touches' : 'days';
     return {
       measured,
@@ -108,6 +111,13 @@ export async function rangeExperiments(
     };
   });
 }
+
+const summed = (parts: readonly Exposure[]): Exposure =>
+  parts.reduce((all, { period, range, both }) => ({
+    period: all.period + period,
+    range: all.range + range,
+    both: all.both + both,
+  }));
 
 function dayExposure(period: DateRange, range: DateRange): Exposure {
   const start = period.start > range.start ? period.start : range.start;

@@ -12,6 +12,7 @@ import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
 import { parseDateRange } from '../../intake/data-sources/date-range.ts';
 import { requireSource, type SourceServices } from '../../intake/data-sources/require-source.ts';
+import { groupName } from './channel-group.ts';
 import { Experiment } from './experiment.ts';
 import { ExperimentStore } from './experiment-store.ts';
 
@@ -33,7 +34,7 @@ export const experimentEffect = z.object({ experimentId: uuid });
  * by it.
  * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`,
  *   `too_many_experiments`, and the codes of a bad period), `resource_not_found` (source), `conflict` /
- *   `already_recorded` for a second result of one channel, method and period: it would count twice.
+ *   `already_recorded` for a second result of the same channels, method and period: it would count twice.
  */
 export async function recordExperiment(
   services: ExperimentServices,
@@ -48,10 +49,8 @@ export async function recordExperiment(
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const source = await requireSource(services, principal, dataSourceId, '/data_source_id');
   const currency = currencyOf(source, input.currency ?? null);
-  refuseUnknownChannel(
-    input.channel,
-    await services.channelsOf(await namedSource(services.database, principal, source)),
-  );
+  const channels = (input.channels ?? [input.channel!]).toSorted();
+  refuseUnknownChannels(input, await services.channelsOf(await namedSource(services.database, principal, source)));
 
   return services.database.asTenant(principal, async (em) => {
     // The lock keeps two equal requests from both finding nothing.
@@ -59,7 +58,7 @@ export async function recordExperiment(
     const key = {
       dataSourceId,
       environment: principal.environment,
-      channel: input.channel,
+      channel: groupName(channels),
       method: input.method,
       periodStart: period.start,
       periodEnd: period.end,
@@ -85,6 +84,7 @@ export async function recordExperiment(
       id: newUuid(now.getTime()),
       accountId,
       ...key,
+      channels: channels.length === 1 ? null : channels,
       incrementalRevenue: input.incrementalRevenue,
       standardError: input.standardError,
       currency,
@@ -97,13 +97,28 @@ export async function recordExperiment(
   });
 }
 
-function refuseUnknownChannel(channel: string, known: readonly string[]): void {
-  if (known.includes(channel)) return;
-  const message = `the source has no channel ${JSON.stringify(channel)}; it has ${namesOf(known)}.`;
-  throw new ProblemError('validation_error', `channel: ${message}`, {
-    code: 'unknown_channel',
-    param: '/channel',
-    errors: [{ param: '/channel', code: 'unknown_channel', message }],
+function refuseUnknownChannels(
+  { channel, channels = [] }: Pick<z.output<typeof newExperiment>, 'channel' | 'channels'>,
+  known: readonly string[],
+): void {
+  const named = [
+    ...(channel === undefined ? [] : [{ name: channel, place: 'channel', param: '/channel' }]),
+    ...channels.map((name, index) => ({ name, place: `channels.${index}`, param: `/channels/${index}` })),
+  ];
+  const errors = named
+    .filter(({ name }) => !known.includes(name))
+    .map(({ name, place, param }) => ({
+      place,
+      param,
+      code: 'unknown_channel',
+      message: `the source has no channel ${JSON.stringify(name)}; it has ${namesOf(known)}.`,
+    }));
+  const [first] = errors;
+  if (first === undefined) return;
+  throw new ProblemError('validation_error', `${first.place}: ${first.message}`, {
+    code: first.code,
+    param: first.param,
+    errors: errors.map(({ param, code, message }) => ({ param, code, message })),
   });
 }
 

@@ -111,11 +111,16 @@ function faultsOfPlans(shop: SimulatedShop, truth: Truth): string[] {
   };
   without(most.name, [most], most.lost);
   without('any', paid, truth.total);
-  const everybody = shop.run({ holdout: { channel: most.name, share: 1, fromDay: 0, toDay: shop.days } });
+  const everybody = shop.run({ holdout: { channels: [most.name], share: 1, fromDay: 0, toDay: shop.days } });
   const heldBack = { orders: truth.orders - everybody.orders, revenue: truth.revenue - everybody.revenue };
   if (differ(heldBack, most.lost))
     faults.push(`${most.name} withheld from everybody: truth ${told(most.lost)}, by the plan ${told(heldBack)}`);
-  const { arms } = shop.run({ holdout: { channel: most.name, share: 0.5, fromDay: 7, toDay: shop.days - 7 } });
+  const all = paid.map(({ name }) => name);
+  const ofAll = shop.run({ holdout: { channels: all, share: 1, fromDay: 0, toDay: shop.days } });
+  const heldBackOfAll = { orders: truth.orders - ofAll.orders, revenue: truth.revenue - ofAll.revenue };
+  if (differ(heldBackOfAll, truth.total))
+    faults.push(`all withheld from everybody: truth ${told(truth.total)}, by the plan ${told(heldBackOfAll)}`);
+  const { arms } = shop.run({ holdout: { channels: [most.name], share: 0.5, fromDay: 7, toDay: shop.days - 7 } });
   const people = (arms?.heldOut.people ?? 0) + (arms?.others.people ?? 0);
   if (people !== shop.people) faults.push(`arms of a holdout have ${people} people of ${shop.people}`);
   return faults;

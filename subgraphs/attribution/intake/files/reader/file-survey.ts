@@ -7,7 +7,7 @@ import { EarliestRows } from './earliest-rows.ts';
 import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
-import type { RecordLayout } from './record-layout.ts';
+import { columnOf, type RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
 import { Located, type CellSource } from './row-cells.ts';
@@ -124,7 +124,7 @@ export class FileSurvey implements RowSink {
       });
       return first === undefined
         ? []
-        : [{ column, name: this.#layout.header[first.place] ?? column, evidence: start(), sources: distinct }];
+        : [{ column, name: columnOf(this.#layout, first) || column, evidence: start(), sources: distinct }];
     });
   }
 

@@ -30,9 +30,7 @@ export async function findLayout(
   reopened: () => Promise<OpenedFile>,
 ): Promise<FoundLayout> {
   const wishes = wishesOf(order, header);
-  const layout =
-    knownLayout(order, new PresetColumns(header, namesColumns), wishes) ??
-    (await proposeLayout(header, wishes, reopened));
+  const layout = knownLayout(order, header, namesColumns, wishes) ?? (await proposeLayout(header, wishes, reopened));
   if (layout === null) return refuseColumns(header, wishes);
   if (layout.refusal !== null && layout.refusal.rows === null) throw layout.refusal.error;
   return { layout, questions: layout.certainty < ASKED_BELOW ? mappingQuestions(layout, wishes) : [] };
@@ -42,7 +40,7 @@ export async function findLayout(
 export function recogniserOf(order: ReadingOrder): RecognisesHeader {
   return (names) => {
     try {
-      return knownLayout(order, new PresetColumns(names, false), wishesOf(order, names))?.certainty ?? 0;
+      return knownLayout(order, names, false, wishesOf(order, names))?.certainty ?? 0;
     } catch (error) {
       // What is wrong with it is told when it turns out to be the header.
       if (error instanceof RefusedFileError) return 0;
@@ -51,10 +49,16 @@ export function recogniserOf(order: ReadingOrder): RecognisesHeader {
   };
 }
 
-function knownLayout(order: ReadingOrder, columns: PresetColumns, wishes: LayoutWishes): RecordLayout | null {
+function knownLayout(
+  order: ReadingOrder,
+  header: readonly string[],
+  namesColumns: boolean,
+  wishes: LayoutWishes,
+): RecordLayout | null {
+  const columns = new PresetColumns(header, namesColumns);
   if (order.preset !== null) return layoutByPreset(presetNamed(order.preset), columns, wishes, true);
   const preset = Object.keys(order.mapping).length > 0 ? null : presetBySignature(columns);
-  return preset === null ? layoutByNames(columns.header, wishes) : layoutByPreset(preset, columns, wishes, false);
+  return preset === null ? layoutByNames(header, wishes) : layoutByPreset(preset, columns, wishes, false);
 }
 
 /**

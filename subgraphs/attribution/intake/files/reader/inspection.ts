@@ -1,6 +1,6 @@
 import type { CurrencySum } from './currency-sums.ts';
 import type { Question } from './questions.ts';
-import type { RecordLayout } from './record-layout.ts';
+import { columnOf, type RecordLayout } from './record-layout.ts';
 import type { DecimalSign } from './styles/number-style.ts';
 import type { DayOrder } from './styles/time-style.ts';
 
@@ -32,7 +32,7 @@ export function inspectionOf(
   const constants: Record<string, string> = {};
   for (const { columns } of layout.forms) {
     for (const [canonical, source] of columns) {
-      if ('place' in source) mapping[canonical] ??= layout.header[source.place] ?? '';
+      if ('place' in source) mapping[canonical] ??= columnOf(layout, source);
       else constants[canonical] ??= Buffer.from(source.constant).toString();
     }
   }

@@ -88,9 +88,9 @@ class JsonLines implements RecordReader {
     this.header = header;
   }
 
-  async read(used: ReadonlySet<number>, sink: RowSink, header: readonly string[]): Promise<void> {
+  async read(used: ReadonlySet<number>, sink: RowSink, names: readonly string[]): Promise<void> {
     const window = this.#window;
-    const cells = new JsonCells(header, used);
+    const cells = new JsonCells(names, used);
     for (let line = 1; ;) {
       if (!window.isFull) {
         await window.fill();

@@ -65,7 +65,7 @@ async function takeRows(
   handover: Handover,
 ): Promise<ReadingFinding> {
   const intake = new RecordIntake(plan, order, content, handover);
-  await reader.read(usedBy(plan.layout), intake, plan.layout.header);
+  await reader.read(usedBy(plan.layout), intake, namesOf(plan.layout));
   intake.handOnAll();
   return intake.finding();
 }
@@ -77,13 +77,15 @@ async function surveyed(
   handover: Handover,
 ): Promise<SurveyFinding> {
   const survey = new FileSurvey(layout, order, reader.hasPlainNumbers, () => handover.progress(content.bytes));
-  await reader.read(usedBy(layout), survey, layout.header);
+  await reader.read(usedBy(layout), survey, namesOf(layout));
   return survey.finding();
 }
 
 function planOf(layout: RecordLayout, { styles, currency, earliest }: SurveyFinding, order: ReadingOrder): IntakePlan {
   return { layout, styles, currency: order.amountCurrency ?? currency, isGuess: false, earliest };
 }
+
+const namesOf = ({ header, later }: RecordLayout): readonly string[] => [...header, ...later];
 
 /** Places of the columns that are read. */
 function usedBy({ forms, lookedAt }: RecordLayout): ReadonlySet<number> {

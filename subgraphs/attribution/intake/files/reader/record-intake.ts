@@ -7,7 +7,7 @@ import { NumberCell, TimeCell, type Cell } from './cells.ts';
 import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
-import type { RecordLayout, RowForm } from './record-layout.ts';
+import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
@@ -253,8 +253,7 @@ export class RecordIntake implements RowSink {
   #rejectCell(line: number, code: RejectCode, cells: RowCells, source: CellSource): void {
     const { data, start, end } = this.#located.at(source, cells);
     const value = this.#rejected < MAX_KEPT_REJECTS && end > start ? quoted(data, start, end) : '';
-    const column = 'place' in source ? (this.#plan.layout.header[source.place] ?? '') : '';
-    this.#reject(line, column, code, value);
+    this.#reject(line, columnOf(this.#plan.layout, source), code, value);
   }
 
   #skip(): void {

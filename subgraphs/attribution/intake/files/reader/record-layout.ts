@@ -26,6 +26,8 @@ export interface RecordLayout {
   readonly kind: RecordKind;
   /** The file's own column names, in order. */
   readonly header: readonly string[];
+  /** Columns behind those, which rows further down may have. */
+  readonly later: readonly string[];
   readonly forms: readonly RowForm[];
   /** Rows that are no data. */
   readonly skip: RowTest | null;
@@ -99,6 +101,16 @@ export function refuseColumns(header: readonly string[], wishes: LayoutWishes): 
   throw unrecognised(header, new Set(found.keys()));
 }
 
+/** The column of a value, for people: of several the first that the header has; empty for a constant. */
+export function columnOf({ header, later }: RecordLayout, source: CellSource): string {
+  let first: string | undefined;
+  for (let each: CellSource | undefined = source; each !== undefined && 'place' in each; each = each.otherwise) {
+    if (each.place < header.length) return header[each.place]!;
+    first ??= later[each.place - header.length];
+  }
+  return first ?? '';
+}
+
 /** A layout of one form: its kind's columns out of those that were found. */
 export function layoutOf(shape: KindShape, header: readonly string[], found: FoundColumns): RecordLayout {
   const known = new Set<CanonicalColumn>([...shape.required, ...shape.optional]);
@@ -107,6 +119,7 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
   return {
     kind: shape.kind,
     header,
+    later: [],
     forms: [{ columns, when: null, oncePer: null }],
     skip: null,
     preset: null,

@@ -35,14 +35,14 @@ export interface RecordReader {
   readonly header: readonly string[];
   /** Programs wrote the numbers: a point stands before decimals, and nothing parts thousands. */
   readonly hasPlainNumbers: boolean;
-  /** Rows name their columns themselves: the header has those of the first rows, and others may come. */
+  /** Rows name their columns themselves: the header has those of the first rows, and more may come. */
   readonly namesColumns: boolean;
   /**
    * @param used places in the header of the columns that are read; the others may stay empty
-   * @param header with names behind those of the file, where rows name their columns
+   * @param names the header, and behind it columns that rows may name later
    * @throws RefusedFileError when the file turns out to be damaged
    */
-  read(used: ReadonlySet<number>, sink: RowSink, header: readonly string[]): Promise<void>;
+  read(used: ReadonlySet<number>, sink: RowSink, names: readonly string[]): Promise<void>;
 }
 
 export function emptyRow(columns: number): RowCells {

@@ -1,6 +1,6 @@
 import { RunFailedError } from '../../../../../subgraphs/attribution/runs/run-failed-error.ts';
 import { loadRunData } from '../../../../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
-import type { RunQuery } from '../../../../../subgraphs/attribution/analysis/attributions/attribution-kind.ts';
+import type { RunQuery } from '../../../../../subgraphs/attribution/analysis/attributions/compute-analysis.ts';
 import {
   MAX_CHANNELS,
   MAX_SPEND_PAIRS,

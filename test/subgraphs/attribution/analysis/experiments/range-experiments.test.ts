@@ -63,7 +63,7 @@ describe('over stored touches', () => {
   const source = { accountId: 'account', dataSourceId: 'shop' };
   const measured = (channel: string, start: string, end: string): MeasuredEffect => ({
     id: 'exp_1',
-    channel,
+    channels: [channel],
     method: 'holdout',
     period: { start, end },
     ...effect,

@@ -1,7 +1,7 @@
 import { JourneyStore } from '../../../../../subgraphs/attribution/analysis/journeys/journey-store.ts';
 import { loadSampledEvents } from '../../../../../subgraphs/attribution/analysis/journeys/sampled-events.ts';
 import { loadRunData } from '../../../../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
-import type { RunQuery } from '../../../../../subgraphs/attribution/analysis/attributions/attribution-kind.ts';
+import type { RunQuery } from '../../../../../subgraphs/attribution/analysis/attributions/compute-analysis.ts';
 import type { ChannelNaming } from '../../../../../subgraphs/attribution/intake/touchpoints/channel-expression.ts';
 import { sourceChannels } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import type { ChannelRule } from '../../../../../schema/contract/channel-rules.ts';
@@ -111,7 +111,7 @@ const queryOf = (source: string, naming?: ChannelNaming): RunQuery => ({
   experiments: [
     {
       id: 'exp',
-      channel: 'meta',
+      channels: ['meta'],
       method: 'geo',
       period: { start: '2026-01-01', end: '2026-01-10' },
       incrementalRevenue: 5,

@@ -18,8 +18,7 @@ import { PRESETS } from './registry.ts';
 const SIGNATURE_CERTAINTY = 0.98;
 
 /** The export whose signature stands in a header; null for none. */
-export function presetBySignature(header: readonly string[]): Preset | null {
-  const columns = new PresetColumns(header);
+export function presetBySignature(columns: PresetColumns): Preset | null {
   return PRESETS.find(({ signatures }) => signatures.some((names) => names.every((name) => columns.has(name)))) ?? null;
 }
 
@@ -37,12 +36,11 @@ export function presetNamed(name: string): Preset {
  */
 export function layoutByPreset(
   preset: Preset,
-  header: readonly string[],
+  columns: PresetColumns,
   wishes: LayoutWishes,
   isWished: boolean,
 ): RecordLayout {
-  const wished = wishedColumns(header, wishes).sources;
-  const columns = new PresetColumns(header);
+  const wished = wishedColumns(columns.header, wishes).sources;
   if (isWished && wished.size === 0) refuseOtherFiles(preset, columns);
   const forms = preset.forms.flatMap((form) => formOf(form, columns, wished));
   const lacks = forms.map(({ columns: of }) => missingFrom(of, preset.kind));
@@ -50,7 +48,8 @@ export function layoutByPreset(
   const skips = (preset.skips ?? []).flatMap((test) => testOf(test, columns) ?? []);
   return {
     kind: preset.kind,
-    header,
+    header: columns.header,
+    later: columns.later,
     forms: whole.length > 0 ? whole : forms,
     skip: skips.length === 0 ? null : (cells) => skips.some((test) => test(cells)),
     preset: preset.name,
@@ -126,7 +125,7 @@ function formOf(form: PresetForm, columns: PresetColumns, wished: ReadonlyMap<Ca
     const source = columns.sourceOf(wanted);
     if (source === null) continue;
     sources.set(canonical as CanonicalColumn, source);
-    if ('place' in source) found += 1;
+    if ('place' in source && source.place < columns.header.length) found += 1;
     const currency = columns.currencyOf(wanted);
     if (currency !== null && !sources.has('currency')) sources.set('currency', { constant: Buffer.from(currency) });
   }
@@ -147,13 +146,13 @@ function formOf(form: PresetForm, columns: PresetColumns, wished: ReadonlyMap<Ca
 function testOf(test: PresetTest, columns: PresetColumns): RowTest | undefined {
   if ('lacks' in test) return columns.placesOf(test.lacks).length === 0 ? () => true : undefined;
   if ('empty' in test || 'filled' in test) {
-    const places = columns.placesOf('empty' in test ? test.empty : test.filled);
+    const places = columns.placesInRows('empty' in test ? test.empty : test.filled);
     if (places.length === 0) return undefined;
     return 'empty' in test ? isEmptyAt(places) : not(isEmptyAt(places));
   }
-  const place = columns.placeOf(test.column);
-  if (place === null) return undefined;
+  const [place] = columns.placesInRows([test.column]);
+  if (place === undefined) return undefined;
   if ('in' in test) return isOneOf(place, test.in);
-  const other = columns.placeOf(test.isHostOtherThan);
-  return other === null ? undefined : isOfOtherHost(place, other);
+  const [other] = columns.placesInRows([test.isHostOtherThan]);
+  return other === undefined ? undefined : isOfOtherHost(place, other);
 }

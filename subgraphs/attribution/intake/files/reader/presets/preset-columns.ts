@@ -1,5 +1,4 @@
 import { currencyInName, plainName } from '../column-names.ts';
-
 import type { CellPart, Located, CellSource, PlacedSource } from '../row-cells.ts';
 import type { PresetColumn, PresetPart } from './preset.ts';
 
@@ -10,14 +9,20 @@ const LONGEST_NAME = 256;
 /** The columns of a file as presets name them. */
 export class PresetColumns {
   readonly header: readonly string[];
+  /** Columns that are asked for, and that rows further down may have. */
+  readonly later: string[] = [];
   /** Places of all that was found. */
   readonly found = new Set<number>();
-  readonly #plain: ReadonlyMap<string, number>;
+  readonly #plain: Map<string, number>;
   /** By their names without the currency that they hold. */
   readonly #bare: ReadonlyMap<string, number>;
 
-  constructor(header: readonly string[]) {
+  readonly #namesColumns: boolean;
+
+  /** @param namesColumns rows name their columns themselves: the header has those of the first ones */
+  constructor(header: readonly string[], namesColumns: boolean) {
     this.header = header;
+    this.#namesColumns = namesColumns;
     this.#plain = placesBy(header, plainName);
     this.#bare = placesBy(header, (name) => plainName(currencyInName(name).name));
   }
@@ -31,12 +36,18 @@ export class PresetColumns {
     const isOpen = name.endsWith(ANY_CURRENCY);
     const wanted = wantedName(isOpen ? name.slice(0, -ANY_CURRENCY.length) : name);
     const place = this.#plain.get(wanted) ?? (isOpen ? this.#bare.get(wanted) : undefined);
-    if (place !== undefined) this.found.add(place);
-    return place ?? null;
+    if (place === undefined || place >= this.header.length) return null;
+    this.found.add(place);
+    return place;
   }
 
   placesOf(names: readonly string[]): number[] {
     return names.flatMap((name) => this.placeOf(name) ?? []);
+  }
+
+  /** Where rows have what is asked for, if only further down. */
+  placesInRows(names: readonly string[]): number[] {
+    return names.flatMap((name) => this.placeOf(name) ?? this.#laterPlaceOf(name) ?? []);
   }
 
   /** Where the value stands, by the columns that the file has of these; null where it has none of them. */
@@ -61,9 +72,21 @@ export class PresetColumns {
     return place === undefined ? null : currencyInName(this.header[place]!).currency;
   }
 
+  #laterPlaceOf(name: string): number | null {
+    if (!this.#namesColumns || name.endsWith(ANY_CURRENCY)) return null;
+    const plain = wantedName(name);
+    let place = this.#plain.get(plain);
+    if (place === undefined) {
+      place = this.header.length + this.later.push(name) - 1;
+      this.#plain.set(plain, place);
+    }
+    this.found.add(place);
+    return place;
+  }
+
   #placed(column: PresetPart, otherwise: CellSource | null): PlacedSource | null {
-    const place = this.placeOf(column.column);
-    if (place === null) return null;
+    const [place] = this.placesInRows([column.column]);
+    if (place === undefined) return null;
     const part = partOf(column);
     return { place, ...(part === null ? {} : { part }), ...(otherwise === null ? {} : { otherwise }) };
   }
@@ -77,7 +100,7 @@ function wantedName(name: string): string {
   return plain;
 }
 
-const placesBy = (header: readonly string[], nameOf: (name: string) => string): ReadonlyMap<string, number> =>
+const placesBy = (header: readonly string[], nameOf: (name: string) => string): Map<string, number> =>
   new Map(header.map((name, place) => [nameOf(name), place] as const).toReversed());
 
 function partOf({ member, unless, as, filledMeans }: PresetPart): CellPart | null {

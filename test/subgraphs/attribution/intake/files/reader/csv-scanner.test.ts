@@ -34,7 +34,7 @@ async function readAll(
     unreadable: (line, code) => void found.unreadable.push({ line, code }),
     pause: () => Promise.resolve(),
   };
-  await reader.read(new Set(), sink);
+  await reader.read(new Set(), sink, reader.header);
   return found;
 }
 

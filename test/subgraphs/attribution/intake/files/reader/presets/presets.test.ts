@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { PRESETS } from '../../../../../../../subgraphs/attribution/intake/files/reader/presets/registry.ts';
 import { presetBySignature } from '../../../../../../../subgraphs/attribution/intake/files/reader/presets/apply-preset.ts';
+import { PresetColumns } from '../../../../../../../subgraphs/attribution/intake/files/reader/presets/preset-columns.ts';
 import { CSV, NDJSON, readContent } from '../../read-content.ts';
 
 const csv = (...lines: readonly string[]): string => `${lines.join('\n')}\n`;
@@ -13,13 +14,15 @@ describe('what a file is', () => {
     '%s is known by %j and by no other',
     (name, header) => {
       const named = header.map((column) => column.replace(' (*)', ' (EUR)'));
-      expect(presetBySignature(named)?.name).toBe(name);
+      expect(presetBySignature(new PresetColumns(named, false))?.name).toBe(name);
     },
   );
 
   test('case, accents and punctuation of names do not count', () => {
-    expect(presetBySignature(['CAMPAIGN', 'cost ', 'impr'])?.name).toBe('google_ads');
-    expect(presetBySignature(['Campagne', 'Cout', 'Code de devise'])?.name).toBe('google_ads');
+    expect(presetBySignature(new PresetColumns(['CAMPAIGN', 'cost ', 'impr'], false))?.name).toBe('google_ads');
+    expect(presetBySignature(new PresetColumns(['Campagne', 'Cout', 'Code de devise'], false))?.name).toBe(
+      'google_ads',
+    );
   });
 });
 
@@ -54,7 +57,7 @@ describe('spend', () => {
 
   test('what adds up is bounded', async () => {
     const lines = Array.from({ length: 400_001 }, (_, row) => `2026-03-01,c${row},1`);
-    const { refusal, rows } = await readContent(csv('date,channel,spend', ...lines));
+    const { refusal, rows } = await readContent(csv('date,channel,spend', lines.join('\n')));
     expect(refusal).toMatchObject({ code: 'file_limit_exceeded', message: expect.stringContaining('400000') });
     expect(rows).toEqual([]);
   });
@@ -183,6 +186,23 @@ describe('touches and orders in one file', () => {
       NDJSON,
     );
     expect(rows.map(({ user_id }) => user_id)).toEqual(['a', 'u1']);
+  });
+
+  test('columns that only later rows name are found', async () => {
+    const page = { type: 'page', messageId: 'm', timestamp: '2026-07-01T07:00:00Z', anonymousId: 'a' };
+    const context = { campaign: { source: 'google', medium: 'cpc' } };
+    const { finding, rows } = await readContent(
+      ndjson(...Array.from({ length: 300 }, () => ({ ...page, context })), {
+        ...page,
+        type: 'track',
+        event: 'Order Completed',
+        userId: 'u1',
+        properties: { order_id: 'o1', revenue: 10, currency: 'EUR' },
+      }),
+      NDJSON,
+    );
+    expect(finding).toMatchObject({ preset: 'segment', accepted: 301, rejected: 0 });
+    expect(rows.at(-1)).toMatchObject({ user_id: 'u1', order_id: 'o1', revenue: 10 });
   });
 
   test('a page that was opened from another site is a touch, a step within the shop is none', async () => {

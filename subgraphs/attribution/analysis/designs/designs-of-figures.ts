@@ -1,0 +1,74 @@
+import {
+  experimentDesigns,
+  type ExperimentDesign,
+} from '../../../../compute/models/experiment-design/experiment-designs.ts';
+import { daysBetween } from '../../../../schema/day-range.ts';
+import type { DateRange } from '../../intake/data-sources/date-range.ts';
+import { groupName } from '../experiments/channel-group.ts';
+import { isUnmeasurable, type AnalysisFigures, type ChannelFigures } from '../attributions/figures.ts';
+
+/** What designs are made of: a causal analysis, or as much of it. */
+export type DesignedFigures = Pick<AnalysisFigures, 'channels' | 'revenueCents' | 'holdoutWindows' | 'calibrations'>;
+
+/** Designs, and what none can be made for. */
+export interface DesignsFound {
+  readonly designs: readonly ExperimentDesign[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The experiments that would settle what the paid channels of an analysis bring; see `experimentDesigns`. Spend that
+ * leaves no touches has none: who would have seen it is not known, so nobody can be kept away from it.
+ * @param power in (0, 1)
+ */
+export function designsOfFigures(figures: DesignedFigures, range: DateRange, power: number): DesignsFound {
+  const { channels, revenueCents, holdoutWindows: windows, calibrations = [] } = figures;
+  if (windows == null) return { designs: [], warnings: [NO_PEOPLE] };
+  if (windows.length === 0) return { designs: [], warnings: [TOO_SHORT] };
+  if (windows.every(({ revenueSquares }) => revenueSquares === 0)) return { designs: [], warnings: [NO_ORDERS] };
+  const paid = channels.filter(({ isBaseline }) => !isBaseline);
+  const untracked = paid.filter(isUntracked).map(({ channel }) => channel);
+  const tracked = paid.filter((channel) => !isUntracked(channel));
+  const measuredTotals = calibrations.filter(({ channels: together = [] }) =>
+    tracked.every(({ channel }) => together.includes(channel)),
+  );
+  const designs = experimentDesigns(
+    {
+      rangeDays: daysBetween(range.start, range.end),
+      revenue: revenueCents / 100,
+      windows,
+      channels: tracked.map((channel) => ({
+        channel: channel.channel,
+        credit: channel.attributedRevenueCents / 100,
+        interval: isUnmeasurable(channel) ? null : channel.confidenceInterval,
+        spend: channel.spend,
+      })),
+      totalError: measuredTotals.reduce((least, { standardError }) => Math.min(least, standardError), Infinity),
+    },
+    power,
+  );
+  const faint = designs.filter(({ isTelling }) => !isTelling).map(({ channels: kept }) => groupName(kept));
+  return {
+    designs,
+    warnings: [
+      ...(untracked.length === 0 ? [] : [withoutTouches(untracked)]),
+      ...(faint.length === 0 ? [] : [tooNoisy(faint)]),
+    ],
+  };
+}
+
+const isUntracked = ({ identification }: ChannelFigures): boolean =>
+  identification?.reasons.some(({ code }) => code === 'untracked_spend') ?? false;
+
+const NO_PEOPLE =
+  'The source holds aggregated paths, without people, so that nobody can be held out. Upload touchpoints with a user id.';
+const TOO_SHORT = 'The range is too short to tell what a test of two weeks would find. Choose four days or more.';
+const NO_ORDERS = 'No order of a known person lies in the range, so that nothing tells what a test would find.';
+
+const tooNoisy = (channels: readonly string[]): string =>
+  `Orders vary so much that no holdout of up to twelve weeks would know more of ${channels.join(', ')} than the rows ` +
+  'do: it would move what is believed, not settle it.';
+
+const withoutTouches = (channels: readonly string[]): string =>
+  `No holdout of people can measure ${channels.join(', ')}: the spend leaves no touches, and nobody knows whom it ` +
+  'reaches. A test in some places and not in others would.';
