@@ -18,6 +18,7 @@ import {
   rulesTable,
   warningsSection,
 } from './report-sections.ts';
+import { testSection } from './test-section.ts';
 import { REPORT_STYLE } from './report-style.ts';
 
 /** Channels drawn in a chart; the table lists all. */
@@ -74,7 +75,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                     `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`,
                   )}`
           }
-          ${creditTable(report)} ${identificationSection(report)} ${timeSection(report, drawn)}
+          ${creditTable(report)} ${identificationSection(report)} ${testSection(report)} ${timeSection(report, drawn)}
           ${
             measured.some((channel) => channel.spend > 0)
               ? html`<h2>Spend and return</h2>
