@@ -101,9 +101,7 @@ try {
   /** Answers at once that nothing could be measured. */
   const untested: TaskRunner = {
     run: (name, input, controls) =>
-      name === 'credit_measurement'
-        ? Promise.resolve(insufficientData('not asked'))
-        : pool.run(name, input, controls),
+      name === 'credit_measurement' ? Promise.resolve(insufficientData('not asked')) : pool.run(name, input, controls),
   };
   const withEnvelope = async (runner: TaskRunner = pool): Promise<AssessableRun> => {
     const data = await loadRunData(clickhouse)(query, () => undefined, services.signal);

@@ -68,12 +68,7 @@ export interface PathTotals {
  * PRAV); a failed test of the credit counts like an interval as wide as T. 0 where T is not positive: there is nothing
  * to be sure of.
  */
-export function creditConfidence(
-  width: number,
-  total: number,
-  shares: readonly number[],
-  failedTests = 0,
-): number {
+export function creditConfidence(width: number, total: number, shares: readonly number[], failedTests = 0): number {
   if (!(total > 0)) return 0;
   const mean = shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
   const variance = shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / Math.max(1, shares.length);

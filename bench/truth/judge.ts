@@ -1,11 +1,12 @@
 /**
  * Every method on shops by authors who had not read them: `npm run bench truth/judge -- [--people 60000] [simulator or
- * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew.
+ * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew, `--page` the
+ * former from the latter, without judging anything.
  * `--shuffled-spend` deals each shop's spends anew among its channels: what is left of a gain that spend brings.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +41,7 @@ const { values, positionals } = parseArgs({
   options: {
     people: { type: 'string', default: String(PEOPLE) },
     write: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
     'shuffled-spend': { type: 'boolean', default: false },
   },
 });
@@ -52,7 +54,10 @@ const isSpendShuffled = values['shuffled-spend'];
 if (values.write && isSpendShuffled) throw new Error('The page is that of the spends as they are.');
 if (names.length === 0) throw new Error(`No simulator or shop is called so: ${positionals.join(', ')}.`);
 
-const records = await judgeAll(names, { people: Number(values.people), isSpendShuffled });
+const folder = join(import.meta.dirname, '../../docs/truth');
+const records = values.page
+  ? (JSON.parse(readFileSync(join(folder, 'judged.json'), 'utf8')) as ShopRecord[])
+  : await judgeAll(names, { people: Number(values.people), isSpendShuffled });
 const judged = SIMULATORS.map((simulator) => ({
   simulator,
   shops: records.filter((record) => record.simulator === simulator.name),
@@ -76,9 +81,10 @@ for (const { simulator, shops } of judged) {
     console.log(`${contender.padEnd(11)} ${cells.map((cell) => (cell?.toFixed(3) ?? '–').padStart(8)).join(' ')}`);
   }
 }
+if (values.write || values.page) {
+  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, records[0]!.people));
+}
 if (values.write) {
-  const folder = join(import.meta.dirname, '../../docs/truth');
-  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, Number(values.people)));
   writeFileSync(join(folder, 'judged.json'), `[\n${records.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`);
   console.log(`Written to ${folder}`);
 }

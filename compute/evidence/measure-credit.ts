@@ -110,7 +110,9 @@ function heldOut(
     .filter((c) => isBaseline[c] === 1 && exposures[c]! >= FEWEST_PLACEBO_EXPOSURES)
     .toSorted((a, b) => exposures[b]! - exposures[a]!);
   if (unpaid.length < 2)
-    return { reason: 'It takes two unpaid channels with visits that could be followed: one to measure, one to measure with.' };
+    return {
+      reason: 'It takes two unpaid channels with visits that could be followed: one to measure, one to measure with.',
+    };
   return unpaid.slice(0, MOST_PLACEBOS).flatMap((c, index) => {
     const without = askWith(
       isBaseline.map((own, other) => (other === c ? 0 : own)),

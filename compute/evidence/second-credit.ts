@@ -171,9 +171,7 @@ function causalCredit(causal: CausalResult, outcomes: RunOutcomes, witness: Cred
 /** Signed revenue by effect, touches and order value, as far as the estimator's own touches are those in the store. */
 function harmOf(prav: PravResult, { touches }: CreditWitness): Float64Array {
   if (prav.estimator === 'joint') return prav.signedRevenue;
-  return prav.effect.map(
-    (effect, c) => effect * (touches.get(prav.channels[c]!) ?? 0) * prav.averageOrderValue,
-  );
+  return prav.effect.map((effect, c) => effect * (touches.get(prav.channels[c]!) ?? 0) * prav.averageOrderValue);
 }
 
 function associationShare(outcome: AssociationResult<'dominance' | 'rwa'> | Failure): Float64Array | null {

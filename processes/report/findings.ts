@@ -19,8 +19,7 @@ export function findings(report: AttributionReport): readonly string[] {
   const praised = largest(paid, (channel) => -channel.delta_r);
   const harmful = paid.filter((channel) => channel.attributed_revenue < 0);
   const losing = paid.filter(
-    (channel) =>
-      channel.spend > 0 && channel.attributed_revenue < channel.spend && channel.attributed_revenue >= 0,
+    (channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend && channel.attributed_revenue >= 0,
   );
   // What a path model credits is not an effect, however sure it is.
   const estimatesEffects = report.model === 'causal' || report.model === 'prav';

@@ -1,5 +1,4 @@
 import type { AttributionReport, ReportedTest } from './attribution-report.ts';
-import { numberFormat } from './number-format.ts';
 
 /** What each test is called in a table. */
 export const TEST_NAMES: Readonly<Record<string, string>> = {
@@ -22,7 +21,10 @@ export interface TestNote {
 
 /** One note per message, in the order of the tests; failed ones first. */
 export function testNotes({ diagnostics: { tests = [] } }: AttributionReport): readonly TestNote[] {
-  const notes = new Map<string, { status: 'fail' | 'not_applicable'; channels: string[]; code: string; message: string }>();
+  const notes = new Map<
+    string,
+    { status: 'fail' | 'not_applicable'; channels: string[]; code: string; message: string }
+  >();
   for (const status of ['fail', 'not_applicable'] as const)
     for (const test of tests) {
       if (test.status !== status) continue;
@@ -45,10 +47,10 @@ export function testCounts({ diagnostics: { tests = [] } }: AttributionReport): 
   };
 }
 
-/** What a test found, in its unit: visits per touch, or a part. */
-export function foundBy({ code, estimate }: ReportedTest, report: AttributionReport): string {
+/** What a test found, in its unit: visits per touch, or a part of the revenue or of the people. */
+export function foundBy({ code, estimate }: ReportedTest): string {
   if (estimate === null) return '–';
-  const sign = code === 'overlap' || estimate < 0 ? '' : '+';
-  if (code === 'lead') return `${sign}${estimate.toFixed(2)}`.replace('-', '−');
-  return `${sign}${numberFormat(report.currency).percent(estimate)}`.replace('-', '−');
+  const size = code === 'lead' ? Math.abs(estimate).toFixed(2) : `${(100 * Math.abs(estimate)).toFixed(1)} %`;
+  const isNothing = Number.parseFloat(size) === 0;
+  return `${isNothing || code === 'overlap' ? '' : estimate < 0 ? '−' : '+'}${size}`;
 }

@@ -57,14 +57,18 @@ export const creditTest = z
       graph: 'The channel that was tested; null where the test concerns all of them.',
     }),
     status: creditTestStatus.meta({
-      graph: 'FAIL: estimate exceeds threshold, either way, and interval leaves 0 out. NOT_APPLICABLE: message says why.',
-    }),
-    estimate: z.number().nullable().meta({
-      description: 'Part of the revenue; lead: unpaid visits per touch; overlap: part of the people',
       graph:
-        'What was found: a part of the revenue; of LEAD unpaid visits per touch, before less after; of OVERLAP the part ' +
-        'of the people without a counterpart. Null where not applicable.',
+        'FAIL: estimate exceeds threshold, either way, and interval leaves 0 out. NOT_APPLICABLE: message says why.',
     }),
+    estimate: z
+      .number()
+      .nullable()
+      .meta({
+        description: 'Part of the revenue; lead: unpaid visits per touch; overlap: part of the people',
+        graph:
+          'What was found: a part of the revenue; of LEAD unpaid visits per touch, before less after; of OVERLAP the part ' +
+          'of the people without a counterpart. Null where not applicable.',
+      }),
     interval: z
       .object({
         lower: z.number().meta({ graph: 'Lower end.' }),

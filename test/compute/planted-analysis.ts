@@ -1,4 +1,6 @@
 import { journeysAsPaths } from '../../compute/evidence/journeys.ts';
+import type { EventTable } from '../../compute/journey-tables.ts';
+import type { RunOptions } from '../../compute/run-options.ts';
 import type { CausalInput } from '../../compute/models/causal/causal-input.ts';
 import type { CausalResult } from '../../compute/models/causal/causal-result.ts';
 import { runTask } from '../../compute/tasks.ts';
@@ -10,7 +12,10 @@ import { figures } from './run-in-thread.ts';
 const UNPAID: readonly string[] = ['direct', 'organic_search', 'magazine'];
 
 /** The causal model with its tests on a shop into which something was planted, and what it was asked with. */
-export function analysePlanted(people: number, plants: Plants): { result: CausalResult; input: CausalInput } {
+export function analysePlanted(
+  people: number,
+  plants: Plants,
+): { result: CausalResult; input: CausalInput; events: EventTable; options: RunOptions } {
   const events = eventTable(plantedShop(people, plants));
   const isBaseline = Uint8Array.from(events.channels, (channel) => Number(UNPAID.includes(channel)));
   const options = { ...wholeRange(events), isBaseline };
@@ -35,5 +40,5 @@ export function analysePlanted(people: number, plants: Plants): { result: Causal
     experiments: [],
     measurements: runTask('credit_measurement', { events, options }, () => undefined),
   };
-  return { result: figures('causal', input), input };
+  return { result: figures('causal', input), input, events, options };
 }

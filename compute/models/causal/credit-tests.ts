@@ -58,23 +58,43 @@ export function testCredit(measured: CreditMeasurements | Failure, credit: Teste
   const horizonDays = credit.prav.ok ? Math.round(credit.prav.horizonS / 86_400) : null;
   const reach = reachOf(credit);
   return [
-    ...tests('held_out_placebo', of(({ placebos }) => placebos), credit, {
-      thresholdOf: () => twoSidedZ(credit.confidenceLevel) * MECHANISM_ERROR,
-      messageOf: placeboMessage,
-    }),
+    ...tests(
+      'held_out_placebo',
+      of(({ placebos }) => placebos),
+      credit,
+      {
+        thresholdOf: () => twoSidedZ(credit.confidenceLevel) * MECHANISM_ERROR,
+        messageOf: placeboMessage,
+      },
+    ),
     ...leadTests(credit),
-    ...tests('horizon_halved', of(({ horizonHalved }) => horizonHalved), credit, {
-      thresholdOf: reach,
-      messageOf: (row, failed) => horizonMessage(row, failed, `${horizonDays! / 2} days instead of ${horizonDays}`),
-    }),
-    ...tests('horizon_doubled', of(({ horizonDoubled }) => horizonDoubled), credit, {
-      thresholdOf: reach,
-      messageOf: (row, failed) => horizonMessage(row, failed, `${horizonDays! * 2} days instead of ${horizonDays}`),
-    }),
-    ...tests('window_halves', of(({ windowHalves }) => windowHalves), credit, {
-      thresholdOf: reach,
-      messageOf: windowMessage,
-    }),
+    ...tests(
+      'horizon_halved',
+      of(({ horizonHalved }) => horizonHalved),
+      credit,
+      {
+        thresholdOf: reach,
+        messageOf: (row, failed) => horizonMessage(row, failed, `${horizonDays! / 2} days instead of ${horizonDays}`),
+      },
+    ),
+    ...tests(
+      'horizon_doubled',
+      of(({ horizonDoubled }) => horizonDoubled),
+      credit,
+      {
+        thresholdOf: reach,
+        messageOf: (row, failed) => horizonMessage(row, failed, `${horizonDays! * 2} days instead of ${horizonDays}`),
+      },
+    ),
+    ...tests(
+      'window_halves',
+      of(({ windowHalves }) => windowHalves),
+      credit,
+      {
+        thresholdOf: reach,
+        messageOf: windowMessage,
+      },
+    ),
     ...overlapTests(of(({ overlap }) => overlap)),
   ];
 }
@@ -191,8 +211,7 @@ function overlapTests(measured: CreditMeasurements['overlap']): readonly CreditT
   if (rows.length === 0) return [notApplicable('overlap', 'No paid channel met enough people.')];
   return rows.map(({ channel, withoutCounterpart: estimate }): CreditTest => {
     const failed = estimate > MOST_WITHOUT_COUNTERPART;
-    const found =
-      `${percent(estimate)} of those who met it had been so active before that hardly anybody like them went without`;
+    const found = `${percent(estimate)} of those who met it had been so active before that hardly anybody like them went without`;
     return {
       code: 'overlap',
       channel,

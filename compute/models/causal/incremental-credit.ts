@@ -94,10 +94,7 @@ export function creditByPlacebos(
   const mostMoved = align(prav.touches).map((touches) => touches * prav.averageOrderValue);
   const reachOf = (ends: Float64Array, signedEnds: Float64Array): Float64Array =>
     ends.map((end, c) =>
-      Math.hypot(
-        (harmful.has(c) ? signedEnds[c]! : end) - centre[c]!,
-        Math.min(mechanism, Math.max(0, mostMoved[c]!)),
-      ),
+      Math.hypot((harmful.has(c) ? signedEnds[c]! : end) - centre[c]!, Math.min(mechanism, Math.max(0, mostMoved[c]!))),
     );
   const below = reachOf(align(prav.intervalLow), align(prav.signedLow));
   const above = reachOf(align(prav.intervalHigh), align(prav.signedHigh));

@@ -8,7 +8,9 @@ const PEOPLE = 8_000;
 const SOUND: Plants = { organic: true, days: 140 };
 const nameOf = ({ code, channel }: CreditTest): string => `${code} ${channel ?? ''}`.trim();
 const having = (plants: Plants, status: CreditTest['status']): readonly string[] =>
-  analysePlanted(PEOPLE, plants).result.tests.filter((test) => test.status === status).map(nameOf);
+  analysePlanted(PEOPLE, plants)
+    .result.tests.filter((test) => test.status === status)
+    .map(nameOf);
 
 test('where nothing is planted, every test is made and passes', () => {
   const { tests } = analysePlanted(PEOPLE, SOUND).result;

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import type { CausalResult } from '../../../compute/models/causal/causal-result.ts';
+import { journeysAsPaths } from '../../../compute/evidence/journeys.ts';
+import { secondCredit } from '../../../compute/evidence/second-credit.ts';
 import { total } from '../closeness.ts';
 import { analysePlanted } from '../planted-analysis.ts';
 import { figures } from '../run-in-thread.ts';
 
 const PEOPLE = 6_000;
 const CANNIBAL = { organic: true, couponTakesAway: 1 } as const;
-const { result, input } = analysePlanted(PEOPLE, CANNIBAL);
+const { result, input, events, options } = analysePlanted(PEOPLE, CANNIBAL);
 const at = (channel: string): number => result.channels.indexOf(channel);
 
 test('a channel that takes orders away is credited below 0, where its whole interval is', () => {
@@ -24,6 +26,38 @@ test('a channel that takes orders away is credited below 0, where its whole inte
 test('one that takes none away is not', () => {
   const harmless = analysePlanted(PEOPLE, { ...CANNIBAL, couponTakesAway: 0 }).result;
   expect(harmless.value.every((amount) => amount >= 0)).toBe(true);
+});
+
+describe('a second derivation', () => {
+  const window = { startS: options.rangeStartS, endS: options.rangeEndS, lookbackS: options.lookbackS };
+  const paths = journeysAsPaths(events, window);
+  const evidence = figures('evidence', { paths, events, ...options, preceding: null, seed: 1 });
+  const touches = new Map(
+    events.channels.map((name, c) => [
+      name,
+      events.channel.filter((x, i) => x === c && events.conversion[i] === 0).length,
+    ]),
+  );
+  const baseline = new Set(['direct', 'organic_search']);
+  const witness = { journeys: evidence.witness, touches, ...input.totals, baseline };
+  const expectConfirmed = (members: typeof input.members): void => {
+    const causal = figures('causal', { ...input, members });
+    secondCredit('causal', { ...members, causal }, witness)!.forEach((amount, c) =>
+      expect(amount / causal.revenue).toBeCloseTo(causal.value[c]! / causal.revenue, 9),
+    );
+  };
+
+  test('leads to the same credit, harm included', () => expectConfirmed(input.members));
+
+  test('confirms what is claimed in part', () => {
+    const { prav } = input.members;
+    if (!prav.ok) throw new Error(prav.message);
+    const half = (column: Float64Array): Float64Array => column.map((amount) => amount / 2);
+    expectConfirmed({
+      ...input.members,
+      prav: { ...prav, claimed: 0.5, value: half(prav.value), total: prav.total / 2 },
+    });
+  });
 });
 
 /** What has to hold of any credit, harm or not. */

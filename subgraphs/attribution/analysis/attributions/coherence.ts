@@ -53,7 +53,8 @@ const INVARIANTS: Readonly<Record<string, (figures: AnalysisFigures, occurrences
     const harms = channels.some(doesHarm);
     return (
       channels.every(
-        (channel) => channel.share === 0 || (channel.share > 0 ? harms || channel.share <= 1 + NEAR : doesHarm(channel)),
+        (channel) =>
+          channel.share === 0 || (channel.share > 0 ? harms || channel.share <= 1 + NEAR : doesHarm(channel)),
       ) &&
       (isNear(total, 1) || total === 0)
     );
