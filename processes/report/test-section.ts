@@ -35,7 +35,9 @@ const nameOf = (code: string): string => TEST_NAMES[code] ?? code;
 
 /** Channels against tests: what was found, and whether it is too much. */
 function matrix(report: AttributionReport, tests: readonly ReportedTest[]): Markup {
-  const codes = Object.keys(TEST_NAMES).filter((code) => tests.some((test) => test.code === code && test.channel !== null));
+  const codes = Object.keys(TEST_NAMES).filter((code) =>
+    tests.some((test) => test.code === code && test.channel !== null),
+  );
   const paid = paidChannels(report).map(({ channel }) => channel);
   const tested = new Set(tests.flatMap(({ channel }) => channel ?? []));
   const rows = [

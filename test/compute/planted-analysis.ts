@@ -9,7 +9,7 @@ import type { Plants } from './planted-shop.ts';
 import { eventTable, wholeRange } from './reference-data.ts';
 import { figures } from './run-in-thread.ts';
 
-const UNPAID: readonly string[] = ['direct', 'organic_search', 'magazine'];
+const UNPAID: ReadonlySet<string> = new Set(['direct', 'organic_search', 'magazine']);
 
 /** The causal model with its tests on a shop into which something was planted, and what it was asked with. */
 export function analysePlanted(
@@ -17,7 +17,7 @@ export function analysePlanted(
   plants: Plants,
 ): { result: CausalResult; input: CausalInput; events: EventTable; options: RunOptions } {
   const events = eventTable(plantedShop(people, plants));
-  const isBaseline = Uint8Array.from(events.channels, (channel) => Number(UNPAID.includes(channel)));
+  const isBaseline = Uint8Array.from(events.channels, (channel) => Number(UNPAID.has(channel)));
   const options = { ...wholeRange(events), isBaseline };
   const { rangeStartS: startS, rangeEndS: endS, lookbackS } = options;
   const paths = journeysAsPaths(events, { startS, endS, lookbackS });
