@@ -1,4 +1,5 @@
-// What the trust envelope costs: the run with and without it, alternating in one process, and the envelope of a record.
+// What the trust envelope and the tests of the credit cost: the run with and without each, alternating in one process,
+// and the envelope of a record.
 //   npm run bench trust-cost            10 million touchpoints
 //   npm run bench trust-cost 1000000
 // Prints the medians of wall clock and processor time, their ratio, and the parts that the envelope adds. Linux only.
@@ -6,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createComputePool } from '../compute/pool.ts';
+import { insufficientData } from '../compute/outcome.ts';
+import { createComputePool, type TaskRunner } from '../compute/pool.ts';
 import { connectClickHouse } from '../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse } from '../platform/clickhouse/embedded-server.ts';
 import { newUuid } from '../platform/identifiers.ts';
@@ -96,10 +98,15 @@ try {
     citationReliability: 0,
   };
 
-  const withEnvelope = async (): Promise<AssessableRun> => {
+  /** Answers at once that nothing could be measured. */
+  const untested: TaskRunner = {
+    run: (name, input, controls) =>
+      name === 'credit_measurement' ? Promise.resolve(insufficientData('not asked')) : pool.run(name, input, controls),
+  };
+  const withEnvelope = async (runner: TaskRunner = pool): Promise<AssessableRun> => {
     const data = await loadRunData(clickhouse)(query, () => undefined, services.signal);
     let outcomes: ModelOutcomes | undefined;
-    const analysis = analyze(data, parameters, { ...services, onOutcomes: (all) => (outcomes = all) });
+    const analysis = analyze(data, parameters, { ...services, pool: runner, onOutcomes: (all) => (outcomes = all) });
     const assess = measureEvidence(data, parameters, services);
     const figures = await analysis;
     const { evidence: measured, verifiedParts } = await assess(figures, outcomes!, provenance);
@@ -130,9 +137,11 @@ try {
 
   const bare: Cost[] = [];
   const whole: Cost[] = [];
+  const withoutTests: Cost[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     bare.push(await costOf(without));
-    whole.push(await costOf(withEnvelope));
+    whole.push(await costOf(() => withEnvelope()));
+    withoutTests.push(await costOf(() => withEnvelope(untested)));
   }
   const options = runOptionsOf(known, parameters);
   const seed = seedOf(parameters);
@@ -167,6 +176,7 @@ try {
     'rows hashed in the store': () => storedDays(clickhouse, source, { deduplicated: false, now: query.now }),
     'sensitivity on a sample': () =>
       pool.run('sensitivity', { paths: known.paths, events: known.events, options, model: 'causal', weights, seed }),
+    'tests of the credit on a sample': () => pool.run('credit_measurement', { events: known.events, options }),
   };
   console.log(
     `${touchpoints} touchpoints, ${known.totals.journeys} journeys; ` +
@@ -177,13 +187,16 @@ try {
     console.log(`${name.padEnd(36)}${seconds(wallMs).padEnd(13)}${seconds(busyMs)}`);
   show('the run without the envelope', medianCost(bare));
   show('the run with it', medianCost(whole));
-  const more = whole.map((cost, round) => ({
-    wallMs: cost.wallMs / bare[round]!.wallMs - 1,
-    cpuMs: cost.cpuMs / bare[round]!.cpuMs - 1,
-  }));
-  console.log(
-    `${'the envelope'.padEnd(36)}${percent(medianCost(more).wallMs).padEnd(13)}${percent(medianCost(more).cpuMs)}`,
-  );
+  show('the run with it, without the tests', medianCost(withoutTests));
+  const showMore = (name: string, less: readonly Cost[]): void => {
+    const more = whole.map((cost, round) => ({
+      wallMs: cost.wallMs / less[round]!.wallMs - 1,
+      cpuMs: cost.cpuMs / less[round]!.cpuMs - 1,
+    }));
+    console.log(`${name.padEnd(36)}${percent(medianCost(more).wallMs).padEnd(13)}${percent(medianCost(more).cpuMs)}`);
+  };
+  showMore('the envelope', bare);
+  showMore('the tests of the credit', withoutTests);
   for (const [name, part] of Object.entries(parts))
     show(`  ${name} `, medianCost([await costOf(part), await costOf(part), await costOf(part)]));
   const gone = { source: null, changedDays: new Set<string>() };

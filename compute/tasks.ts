@@ -1,5 +1,7 @@
 import { runEvidence } from './evidence/evidence.ts';
 import type { EvidenceInput, EvidenceResult } from './evidence/evidence.ts';
+import { measureCredit } from './evidence/measure-credit.ts';
+import type { CreditMeasurementInput } from './evidence/measure-credit.ts';
 import { runScrutiny } from './evidence/scrutiny.ts';
 import type { ScrutinyInput, ScrutinyResult } from './evidence/scrutiny.ts';
 import { runSensitivity } from './evidence/sensitivity.ts';
@@ -14,6 +16,7 @@ import type { PeriodTable } from './models/breakdown/period-segments.ts';
 import { runCausal } from './models/causal/causal.ts';
 import type { CausalInput } from './models/causal/causal-input.ts';
 import type { CausalResult } from './models/causal/causal-result.ts';
+import type { CreditMeasurements } from './models/causal/credit-measurements.ts';
 import { compareOnEvents } from './models/comparison/event-rules.ts';
 import { compareOnPaths } from './models/comparison/path-rules.ts';
 import type { ComparisonResult } from './models/comparison/comparison-result.ts';
@@ -91,6 +94,7 @@ export interface Tasks {
   causal: { input: CausalInput; result: CausalResult };
   spend_response: { input: SpendResponseInput; result: SpendResponses };
   holdout_windows: { input: HoldoutWindowsInput; result: HoldoutWindows };
+  credit_measurement: { input: CreditMeasurementInput; result: CreditMeasurements };
   evidence: { input: EvidenceInput; result: EvidenceResult };
   scrutiny: { input: ScrutinyInput; result: ScrutinyResult };
   sensitivity: { input: SensitivityInput; result: SensitivityResult };
@@ -155,6 +159,7 @@ const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint:
   }),
   holdout_windows: ({ events, options }, checkpoint) =>
     withEvents(events, () => holdoutWindows(events, options, checkpoint)),
+  credit_measurement: (input, checkpoint) => measureCredit(input, checkpoint),
   evidence: (input, checkpoint) => runEvidence(input, checkpoint),
   scrutiny: (input) => runScrutiny(input),
   sensitivity: (input, checkpoint) => runSensitivity(input, checkpoint),

@@ -39,7 +39,7 @@ export function restAttribution(attribution: {
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
  * in the sandbox, where the fee is only shown, `workspace_id` in a workspace; of a channel, `identification` where a
- * model says it, `spend_response` where one was seen. All others stay as they were signed before there were such
+ * model says it, `spend_response` where one was seen; of the diagnostics, `tests` where any were made. All others stay as they were signed before there were such
  * members.
  */
 export function membersThatApply({
@@ -48,10 +48,13 @@ export function membersThatApply({
   workspace_id: workspace,
   ...result
 }: Json): Json {
-  const channels = result['channel_impact'];
+  const [channels, diagnostics] = [result['channel_impact'], result['diagnostics']];
   return {
     ...result,
-    // In its place.
+    // In their places.
+    ...(typeof diagnostics === 'object' && diagnostics !== null
+      ? { diagnostics: diagnosticsThatApply(diagnostics as Json) }
+      : {}),
     ...(Array.isArray(channels) ? { channel_impact: (channels as Json[]).map(channelMembersThatApply) } : {}),
     ...(autoRefresh === true ? { auto_refresh: true } : {}),
     ...(billed === false ? { billed } : {}),
@@ -65,6 +68,10 @@ function channelMembersThatApply({ identification, spend_response: spendResponse
     ...(identification == null ? {} : { identification }),
     ...(spendResponse == null ? {} : { spend_response: spendResponse }),
   };
+}
+
+function diagnosticsThatApply({ tests, ...diagnostics }: Json): Json {
+  return { ...diagnostics, ...(tests == null ? {} : { tests }) };
 }
 
 let restForm: { readonly shape: RestShape; readonly document: DocumentNode } | undefined;

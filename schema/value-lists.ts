@@ -18,6 +18,16 @@ export const IDENTIFICATION_REASONS = [
   'placebo_contains_effect',
   'no_placebo',
 ] as const;
+/** What is tried on the data of a causal analysis that a sound answer has to pass. */
+export const CREDIT_TESTS = [
+  'held_out_placebo',
+  'lead',
+  'horizon_halved',
+  'horizon_doubled',
+  'window_halves',
+  'overlap',
+] as const;
+export const CREDIT_TEST_STATUSES = ['pass', 'fail', 'not_applicable'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export const ATTRIBUTION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 /** Why an analysis ended without figures. */

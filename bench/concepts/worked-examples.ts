@@ -73,6 +73,7 @@ function everyModel(rows: readonly EventRow[], events: EventTable) {
     spend: new Float64Array(events.channels.length),
     isOwnedMedia: new Uint8Array(events.channels.length),
     experiments: [],
+    measurements: figures('credit_measurement', { events, options }),
   });
   return { rows, events, options, totals, channels: events.channels, isBaseline, comparison, ...members, causal };
 }

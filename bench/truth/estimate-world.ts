@@ -38,6 +38,10 @@ export interface Estimate {
 
 export type Estimates = Readonly<Record<Method, Estimate>> & {
   readonly deltaR: number;
+  /** its published interval, major units */
+  readonly deltaRInterval: readonly [low: number, high: number];
+  /** the tests of the causal credit that could be made */
+  readonly tests: readonly { readonly code: string; readonly channel: string; readonly failed: boolean }[];
   readonly warnings: readonly string[];
 };
 
@@ -136,6 +140,10 @@ export async function estimateRows(rows: Rows): Promise<Estimates> {
     prav: { ...credited(prav), low: ends(prav.intervalLow), high: ends(prav.intervalHigh) },
     causal: published(figures, paid),
     deltaR: figures.deltaRCents / 100,
+    deltaRInterval: [answer('causal').deltaR.lowCents / 100, answer('causal').deltaR.highCents / 100],
+    tests: answer('causal').tests.flatMap(({ code, channel, status }) =>
+      channel === null || status === 'not_applicable' ? [] : [{ code, channel, failed: status === 'fail' }],
+    ),
     warnings: figures.diagnostics.warnings,
   };
 }

@@ -1,9 +1,10 @@
 /**
  * Every method on shops by authors who had not read them: `npm run bench truth/judge -- [--people 60000] [simulator or
- * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew.
+ * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew, `--page` the
+ * former from the latter, without judging anything.
  * `--shuffled-spend` deals each shop's spends anew among its channels: what is left of a gain that spend brings.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { ShopOrder } from './judge-process.ts';
@@ -37,6 +38,7 @@ const { values, positionals } = parseArgs({
   options: {
     people: { type: 'string', default: String(PEOPLE) },
     write: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
     'shuffled-spend': { type: 'boolean', default: false },
   },
 });
@@ -49,11 +51,14 @@ const isSpendShuffled = values['shuffled-spend'];
 if (values.write && isSpendShuffled) throw new Error('The page is that of the spends as they are.');
 if (names.length === 0) throw new Error(`No simulator or shop is called so: ${positionals.join(', ')}.`);
 
+const folder = join(import.meta.dirname, '../../docs/truth');
 const people = Number(values.people);
-const records = await sideBySide<ShopOrder, ShopRecord>(
-  new URL('./judge-process.ts', import.meta.url),
-  names.map((name) => ({ name, people, isSpendShuffled })),
-);
+const records = values.page
+  ? (JSON.parse(readFileSync(join(folder, 'judged.json'), 'utf8')) as ShopRecord[])
+  : await sideBySide<ShopOrder, ShopRecord>(
+      new URL('./judge-process.ts', import.meta.url),
+      names.map((name) => ({ name, people, isSpendShuffled })),
+    );
 const judged = SIMULATORS.map((simulator) => ({
   simulator,
   shops: records.filter((record) => record.simulator === simulator.name),
@@ -77,9 +82,10 @@ for (const { simulator, shops } of judged) {
     console.log(`${contender.padEnd(11)} ${cells.map((cell) => (cell?.toFixed(3) ?? '–').padStart(8)).join(' ')}`);
   }
 }
+if (values.write || values.page) {
+  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, records[0]!.people));
+}
 if (values.write) {
-  const folder = join(import.meta.dirname, '../../docs/truth');
-  writeFileSync(join(folder, 'judged.md'), judgedPage(judged, LOOKED_AT, people));
   writeFileSync(join(folder, 'judged.json'), `[\n${records.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`);
   console.log(`Written to ${folder}`);
 }

@@ -1,5 +1,6 @@
 import { TRAITS, type Simulator } from './simulators/simulator.ts';
 import type { ShopRecord } from './shop-record.ts';
+import { deltaRCoverage, failureRows, meaningRows } from './credit-tests-page.ts';
 import { statusRows, testRows } from './identification-page.ts';
 import { barsOn, betterThan, verdictOn, type Contender, type Verdict } from './verdict.ts';
 
@@ -128,6 +129,21 @@ planted. Where it cries, an interval is wider than it need be; what it misses is
 the tests were set by a look at all of these but those with ‡.
 
 ${table(['found / cried', ...names], testRows(shops, names))}
+
+## What the figures were tested for
+
+Each analysis is [tested on its own data](../concepts/causal.md#what-the-figures-are-tested-for). How often each test
+fails, of those that could be made; where a simulator's author says of what it should find, first there and then
+elsewhere. No constant of a test was chosen by a look at these.
+
+${table(['fails', ...names], failureRows(shops, names))}
+
+What a failed test says: mean |credit − truth| as a part of revenue, and how often the interval holds the truth. Of a
+held-out placebo, which concerns all paid channels, both are means over those of the shop.
+
+${table(['', 'made', 'failed', 'error where failed', 'held', 'error where passed', 'held'], meaningRows(shops))}
+
+The 95 % interval of Delta_R holds what Delta_R would be by the truth in ${percent(deltaRCoverage(shops))} of the shops.
 
 ## By what a channel is, and what a shop has
 

@@ -28,6 +28,8 @@ export interface ShopRecord {
   readonly truthTotal: number;
   readonly channels: readonly JudgedChannel[];
   readonly estimates: Readonly<Record<Method, Estimate>>;
+  readonly deltaR: { readonly value: number; readonly low: number; readonly high: number };
+  readonly tests: Estimates['tests'];
 }
 
 /** Takes a shop's rows as columns. */
@@ -129,6 +131,12 @@ function shopRecord(
     truthTotal: rounded(truth.total.revenue),
     channels,
     estimates: Object.fromEntries(kept) as Record<Method, Estimate>,
+    deltaR: {
+      value: rounded(estimates.deltaR),
+      low: rounded(estimates.deltaRInterval[0]),
+      high: rounded(estimates.deltaRInterval[1]),
+    },
+    tests: estimates.tests,
   };
 }
 

@@ -106,13 +106,19 @@ function weightsOf(
  * Effect per touch times touches times order value where that is positive; the sum loses the estimator's offset for
  * what lies below 0, and stays within the conversions and the revenue that a touch preceded. The plain estimator's
  * touches are those in the store; the joint one counts a touch by the part of its effect that falls into the range,
- * which only its own signed revenue knows.
+ * which only its own signed revenue knows. What the estimator claims in part is claimed in part here.
+ * `harmful`: channels that are shown below 0, and not taken off the others.
  */
-function pravCredit(prav: PravResult, { touches, journeys }: CreditWitness): Float64Array {
+function pravCredit(
+  prav: PravResult,
+  { touches, journeys }: CreditWitness,
+  harmful: ReadonlySet<string> = new Set(),
+): Float64Array {
   const isJoint = prav.estimator === 'joint';
-  const signed = prav.effect.map((effect, c) =>
-    isJoint ? prav.signedRevenue[c]! : effect * (touches.get(prav.channels[c]!) ?? 0) * prav.averageOrderValue,
-  );
+  const signed = prav.effect.map((effect, c) => {
+    if (harmful.has(prav.channels[c]!)) return 0;
+    return isJoint ? prav.signedRevenue[c]! : effect * (touches.get(prav.channels[c]!) ?? 0) * prav.averageOrderValue;
+  });
   const positive = signed.map((part) => Math.max(0, part));
   const above = sumOf(positive);
   const below = above - sumOf(signed);
@@ -122,15 +128,17 @@ function pravCredit(prav: PravResult, { touches, journeys }: CreditWitness): Flo
     journeys.convertingJourneys * prav.averageOrderValue,
     Math.max(0, journeys.attributedRevenue),
   );
-  return above === 0 ? positive : positive.map((part) => (part / above) * total);
+  return above === 0 ? positive : positive.map((part) => (part / above) * total * prav.claimed);
 }
 
 /**
- * Σ weight · share of each member among the paid channels, times the incremental total. What spend and experiments
- * moved is taken as they left it.
+ * Σ weight · share of each member among the paid channels, times the incremental total; of a channel that does harm,
+ * PRAV's signed revenue. What spend and experiments moved is taken as they left it.
  */
 function causalCredit(causal: CausalResult, outcomes: RunOutcomes, witness: CreditWitness): Float64Array | null {
   const blended = new Float64Array(causal.channels.length);
+  const isHarmful = (c: number): boolean => causal.modelCredit[c]! < 0;
+  const harmful = new Set(causal.channels.filter((_, c) => isHarmful(c)));
   for (const [member, weight] of Object.entries(causal.weights) as [CausalMember, number][]) {
     const outcome = outcomes[member];
     if (weight === 0 || !outcome.ok) continue;
@@ -143,16 +151,27 @@ function causalCredit(causal: CausalResult, outcomes: RunOutcomes, witness: Cred
       aligner(
         causal.channels,
         outcome.channels,
-      )(credit).map((part, c) => (witness.baseline.has(causal.channels[c]!) ? 0 : part)),
+      )(credit).map((part, c) => (witness.baseline.has(causal.channels[c]!) || isHarmful(c) ? 0 : part)),
     );
     share.forEach((part, c) => (blended[c]! += weight * part));
   }
-  if (causal.calibrations.length > 0) return causal.share.map((part) => part * causal.incrementalRevenue);
+  if (causal.calibrations.length > 0) return causal.value;
   const most = Math.max(0, witness.revenue - Math.max(0, witness.revenue - witness.journeys.attributedRevenue));
   const total = outcomes.prav.ok
-    ? Math.min(sumOf(pravCredit(outcomes.prav, witness)), most)
-    : causal.incrementalRevenue;
-  return blended.map((part, c) => part * total + causal.share[c]! * causal.incrementalRevenue - causal.modelCredit[c]!);
+    ? Math.min(sumOf(pravCredit(outcomes.prav, witness, harmful)), most)
+    : sumOf(causal.modelCredit);
+  const measured = outcomes.prav.ok
+    ? aligner(causal.channels, outcomes.prav.channels)(harmOf(outcomes.prav, witness))
+    : new Float64Array(causal.channels.length);
+  return blended.map(
+    (part, c) => (isHarmful(c) ? measured[c]! : part * total) + causal.value[c]! - causal.modelCredit[c]!,
+  );
+}
+
+/** Signed revenue by effect, touches and order value, as far as the estimator's own touches are those in the store. */
+function harmOf(prav: PravResult, { touches }: CreditWitness): Float64Array {
+  if (prav.estimator === 'joint') return prav.signedRevenue;
+  return prav.effect.map((effect, c) => effect * (touches.get(prav.channels[c]!) ?? 0) * prav.averageOrderValue);
 }
 
 function associationShare(outcome: AssociationResult<'dominance' | 'rwa'> | Failure): Float64Array | null {

@@ -61,3 +61,31 @@ function chosenUsers(userHash: Uint32Array, share: number, throwIfCancelled: () 
   }
   return chosen;
 }
+
+/** The events from a moment on; users without any keep their place. */
+export function eventsFrom(table: EventTable, momentS: number): EventTable {
+  const { userStart, timeS, channel, conversion, value } = table;
+  const kept = (i: number): boolean => timeS[i]! >= momentS;
+  const start = new Uint32Array(userStart.length);
+  for (let user = 0; user + 1 < userStart.length; user++) {
+    let count = 0;
+    for (let i = userStart[user]!; i < userStart[user + 1]!; i++) if (kept(i)) count++;
+    start[user + 1] = start[user]! + count;
+  }
+  const values: number[] = [];
+  let orders = 0;
+  for (let i = 0; i < timeS.length; i++) {
+    if (conversion[i] === 0) continue;
+    if (kept(i)) values.push(value[orders]!);
+    orders++;
+  }
+  return {
+    channels: table.channels,
+    userHash: table.userHash,
+    userStart: start,
+    timeS: timeS.filter((_, i) => kept(i)),
+    channel: channel.filter((_, i) => kept(i)),
+    conversion: conversion.filter((_, i) => kept(i)),
+    value: Float64Array.from(values),
+  };
+}

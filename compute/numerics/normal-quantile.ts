@@ -17,6 +17,9 @@ export function upperTail(z: number): number {
   return Math.exp(-x * x) / Math.sqrt(Math.PI) / (x + fraction) / 2;
 }
 
+/** Φ(z) of any z. */
+export const normalBelow = (z: number): number => (z < 0 ? upperTail(-z) : 1 - upperTail(z));
+
 /**
  * z with Φ(z) = probability, for 0 < probability < 1: bisection on the upper tail, which keeps full precision
  * far out, where 1 − Φ would cancel.

@@ -21,8 +21,11 @@ import type {
   ReportedDesigns,
   ReportedExperiment,
   ReportedPeriod,
+  ReportedTest,
   ReportedTrust,
 } from '../report/attribution-report.ts';
+
+type Test = NonNullable<AnalysisFigures['diagnostics']['tests']>[number];
 
 /** What the figures do not know of their run. */
 export interface RunFacts {
@@ -70,6 +73,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
       elapsed_ms: diagnostics.elapsedMs,
       run_digest: diagnostics.runDigest,
       warnings: diagnostics.warnings,
+      ...(diagnostics.tests !== undefined && { tests: diagnostics.tests.map(reportedTest) }),
       models: shownModels(diagnostics.models),
       experiments: (figures.calibrations ?? []).map(reportedExperiment),
     },
@@ -102,6 +106,18 @@ function spendResponse({ incrementalRevenue, confidenceInterval, pValue }: Spend
     incremental_revenue: money(incrementalRevenue),
     confidence_interval: roundedInterval(confidenceInterval),
     p_value: ratio(pValue) ?? 0,
+  };
+}
+
+function reportedTest({ estimate, interval, threshold, ...test }: Test): ReportedTest {
+  return {
+    ...test,
+    estimate: ratio(estimate),
+    interval:
+      interval === null
+        ? null
+        : { lower: ratio(interval.lower)!, upper: ratio(interval.upper)!, level: ratio(interval.level)! },
+    threshold: ratio(threshold),
   };
 }
 

@@ -77,6 +77,18 @@ export interface ReportedDesigns {
   readonly warnings: readonly string[];
 }
 
+/** One thing that was tried on the data; units by code. */
+export interface ReportedTest {
+  readonly code: string;
+  /** Null where it concerns all. */
+  readonly channel: string | null;
+  readonly status: 'pass' | 'fail' | 'not_applicable';
+  readonly estimate: number | null;
+  readonly interval: { readonly lower: number; readonly upper: number; readonly level: number } | null;
+  readonly threshold: number | null;
+  readonly message: string;
+}
+
 /** The credit of one period. Money in major units. */
 export interface ReportedPeriod {
   /** First day of the whole period, `YYYY-MM-DD`. */
@@ -165,5 +177,7 @@ export interface AttributionReport {
     readonly warnings: readonly string[];
     readonly models: Readonly<Record<string, unknown>>;
     readonly experiments: readonly ReportedExperiment[];
+    /** Of the causal credit; absent in results from before there were any. */
+    readonly tests?: readonly ReportedTest[];
   };
 }

@@ -18,7 +18,10 @@ export function findings(report: AttributionReport): readonly string[] {
   const paid = paidChannels(report).filter(isMeasurable);
   const hidden = largest(paid, (channel) => channel.delta_r);
   const praised = largest(paid, (channel) => -channel.delta_r);
-  const losing = paid.filter((channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend);
+  const harmful = paid.filter((channel) => channel.attributed_revenue < 0);
+  const losing = paid.filter(
+    (channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend && channel.attributed_revenue >= 0,
+  );
   // What a path model credits is not an effect, however sure it is.
   const estimatesEffects = report.model === 'causal' || report.model === 'prav';
   const uncertain = paid.filter(
@@ -47,6 +50,10 @@ export function findings(report: AttributionReport): readonly string[] {
   // A credit below the cost says little where the interval reaches beyond the cost.
   const surely = losing.filter((channel) => (channel.confidence_interval?.upper ?? 0) < channel.spend);
   const perhaps = losing.filter((channel) => !surely.includes(channel));
+  if (harmful.length > 0)
+    said.push(
+      `${names(harmful)} ${harmful.length === 1 ? 'takes' : 'take'} revenue away: the whole interval lies below 0.`,
+    );
   if (surely.length > 0)
     said.push(
       `Below break-even: ${names(surely)}. ${surely.length === 1 ? 'It earns' : 'They earn'} back less revenue than ` +

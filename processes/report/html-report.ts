@@ -19,6 +19,7 @@ import {
   rulesTable,
   warningsSection,
 } from './report-sections.ts';
+import { testSection } from './test-section.ts';
 import { REPORT_STYLE } from './report-style.ts';
 
 /** Channels drawn in a chart; the table lists all. */
@@ -75,7 +76,8 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                     `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`,
                   )}`
           }
-          ${creditTable(report)} ${identificationSection(report)} ${designSection(report)} ${timeSection(report, drawn)}
+          ${creditTable(report)} ${identificationSection(report)} ${testSection(report)} ${designSection(report)}
+          ${timeSection(report, drawn)}
           ${
             measured.some((channel) => channel.spend > 0)
               ? html`<h2>Spend and return</h2>

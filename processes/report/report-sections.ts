@@ -12,6 +12,8 @@ export function headlineSection(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
   const marketing = creditRows(report).find((row) => row.kind === 'marketing')!;
   const share = report.revenue > 0 ? marketing.credited / report.revenue : 0;
+  // A bar has no length below 0.
+  const bar = Math.min(1, Math.max(0, share));
   const interval = deltaRInterval(report);
   const caused = isIncremental(report);
   const credit = tile(
@@ -47,7 +49,7 @@ export function headlineSection(report: AttributionReport): Markup {
       <div class="tile">${confidence}</div>
     </div>
     <div class="split" aria-hidden="true">
-      <i style="width:${(100 * share).toFixed(2)}%;background:var(--causal)"></i
+      <i style="width:${(100 * bar).toFixed(2)}%;background:var(--causal)"></i
       ><i style="flex:1;background:var(--baseline)"></i>
     </div>
     <ul class="key">

@@ -5,6 +5,7 @@ import { designLines } from './experiment-designs.ts';
 import { isIncremental } from './findings.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
+import { testCounts, testNotes } from './test-notes.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
 
 export interface TableOptions {
@@ -62,6 +63,7 @@ export function terminalTable(report: AttributionReport, { width, colours }: Tab
     '',
     ...summary(report, width, paint),
     ...identification(report, width, paint),
+    ...failedTests(report, width, paint),
     ...designLines(report, width, paint.bold),
     ...warnings(report, width, paint),
   ].join('\n');
@@ -108,6 +110,22 @@ function identification(report: AttributionReport, width: number, paint: Painter
     ...notes.flatMap(({ channels, message }) =>
       wrap(`${channels.map(printable).join(', ')}: ${printable(message)}`, width - 2).map((text, index) =>
         paint.faint(index === 0 ? `· ${text}` : `  ${text}`),
+      ),
+    ),
+  ];
+}
+
+/** The tests that failed, and how many did not. */
+function failedTests(report: AttributionReport, width: number, paint: Painter): readonly string[] {
+  const { made, failed } = testCounts(report);
+  if (made === 0) return [];
+  const notes = testNotes(report).filter(({ status }) => status === 'fail');
+  return [
+    '',
+    ...wrap(`${made - failed} of ${made} tests of these figures passed.`, width),
+    ...notes.flatMap(({ channels, message }) =>
+      wrap(`${channels.map(printable).join(', ')}: ${printable(message)}`, width - 2).map((text, index) =>
+        paint.warning(index === 0 ? `✗ ${text}` : `  ${text}`),
       ),
     ),
   ];

@@ -1333,6 +1333,8 @@ export interface components {
                 seed: string;
                 run_digest: string;
                 warnings: string[];
+                /** @description Of the causal credit; absent otherwise, and in results from before there were any */
+                tests?: components["schemas"]["CreditTest"][];
                 models: {
                     [key: string]: unknown;
                 };
@@ -1487,6 +1489,23 @@ export interface components {
             roi: number | null;
             /** @description attributed_revenue / spend; null without spend, or where not measurable */
             roas: number | null;
+        };
+        CreditTest: {
+            /** @enum {string} */
+            code: "held_out_placebo" | "lead" | "horizon_halved" | "horizon_doubled" | "window_halves" | "overlap";
+            /** @description Null where it concerns all */
+            channel: string | null;
+            /** @enum {string} */
+            status: "pass" | "fail" | "not_applicable";
+            /** @description Part of the revenue; lead: unpaid visits per touch; overlap: part of the people */
+            estimate: number | null;
+            interval: {
+                lower: number;
+                upper: number;
+                level: number;
+            } | null;
+            threshold: number | null;
+            message: string;
         };
         ExperimentCalibration: {
             id: string;
@@ -4615,6 +4634,21 @@ export interface operations {
                      *         "seed": "6f1c2a",
                      *         "run_digest": "sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12",
                      *         "warnings": [],
+                     *         "tests": [
+                     *           {
+                     *             "code": "horizon_halved",
+                     *             "channel": "meta_ads",
+                     *             "status": "pass",
+                     *             "estimate": -0.0124,
+                     *             "interval": {
+                     *               "lower": -0.0311,
+                     *               "upper": 0.0063,
+                     *               "level": 0.95
+                     *             },
+                     *             "threshold": 0.1042,
+                     *             "message": "Followed for 7 days instead of 14, what it is measured to bring moves by -1.2 % of the revenue: no more than chance and its interval allow for."
+                     *           }
+                     *         ],
                      *         "models": {
                      *           "markov": {
                      *             "order": 2
@@ -4868,6 +4902,21 @@ export interface operations {
                      *         "seed": "6f1c2a",
                      *         "run_digest": "sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12",
                      *         "warnings": [],
+                     *         "tests": [
+                     *           {
+                     *             "code": "horizon_halved",
+                     *             "channel": "meta_ads",
+                     *             "status": "pass",
+                     *             "estimate": -0.0124,
+                     *             "interval": {
+                     *               "lower": -0.0311,
+                     *               "upper": 0.0063,
+                     *               "level": 0.95
+                     *             },
+                     *             "threshold": 0.1042,
+                     *             "message": "Followed for 7 days instead of 14, what it is measured to bring moves by -1.2 % of the revenue: no more than chance and its interval allow for."
+                     *           }
+                     *         ],
                      *         "models": {
                      *           "markov": {
                      *             "order": 2
@@ -5117,6 +5166,21 @@ export interface operations {
                      *         "seed": "6f1c2a",
                      *         "run_digest": "sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12",
                      *         "warnings": [],
+                     *         "tests": [
+                     *           {
+                     *             "code": "horizon_halved",
+                     *             "channel": "meta_ads",
+                     *             "status": "pass",
+                     *             "estimate": -0.0124,
+                     *             "interval": {
+                     *               "lower": -0.0311,
+                     *               "upper": 0.0063,
+                     *               "level": 0.95
+                     *             },
+                     *             "threshold": 0.1042,
+                     *             "message": "Followed for 7 days instead of 14, what it is measured to bring moves by -1.2 % of the revenue: no more than chance and its interval allow for."
+                     *           }
+                     *         ],
                      *         "models": {
                      *           "markov": {
                      *             "order": 2

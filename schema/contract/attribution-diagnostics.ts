@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CREDIT_TEST_STATUSES, CREDIT_TESTS } from '../value-lists.ts';
 import { experimentMethod } from './experiments.ts';
 import { days, graphTypes, id, inRest, money } from './terms.ts';
 
@@ -36,6 +37,57 @@ export const experimentCalibration = z
       'What an experiment said of the range of an analysis, and what that did to the credit. Money in major units.',
   });
 
+const creditTestCode = z.enum(CREDIT_TESTS).register(graphTypes, {
+  name: 'CreditTestCode',
+  description:
+    'HELD_OUT_PLACEBO: an unpaid channel measured as if it were paid. LEAD: unpaid visits before a touch against those ' +
+    'after it. HORIZON_HALVED, HORIZON_DOUBLED: the effect followed for half and twice as long. WINDOW_HALVES: the ' +
+    'effect in either half of the data. OVERLAP: whether exposed people have unexposed counterparts.',
+});
+const creditTestStatus = z.enum(CREDIT_TEST_STATUSES).register(graphTypes, {
+  name: 'CreditTestStatus',
+  description: 'Whether what was found is more than chance and the published intervals allow for.',
+});
+
+/** One thing that a sound credit has to pass. */
+export const creditTest = z
+  .object({
+    code: creditTestCode.meta({ graph: 'What was tried.' }),
+    channel: z.string().nullable().meta({
+      description: 'Null where it concerns all',
+      graph: 'The channel that was tested; null where the test concerns all of them.',
+    }),
+    status: creditTestStatus.meta({
+      graph:
+        'FAIL: estimate exceeds threshold, either way, and interval leaves 0 out. NOT_APPLICABLE: message says why.',
+    }),
+    estimate: z
+      .number()
+      .nullable()
+      .meta({
+        description: 'Part of the revenue; lead: unpaid visits per touch; overlap: part of the people',
+        graph:
+          'What was found: a part of the revenue; of LEAD unpaid visits per touch, before less after; of OVERLAP the part ' +
+          'of the people without a counterpart. Null where not applicable.',
+      }),
+    interval: z
+      .object({
+        lower: z.number().meta({ graph: 'Lower end.' }),
+        upper: z.number().meta({ graph: 'Upper end.' }),
+        level: z.number().meta({ graph: 'Confidence level, corrected for the number of channels that are tested.' }),
+      })
+      .register(graphTypes, { name: 'CreditTestInterval', description: 'Of an estimate, in its unit.' })
+      .nullable()
+      .meta({ graph: 'Of the estimate; null where it is a plain count.' }),
+    threshold: z.number().nullable().meta({ graph: 'What the estimate may be, either way.' }),
+    message: z.string().meta({ graph: 'The same in words, and what would help.' }),
+  })
+  .meta({ id: 'CreditTest' })
+  .register(graphTypes, {
+    name: 'CreditTest',
+    description: 'One thing that was tried on the data and that a sound credit has to pass.',
+  });
+
 /** A count that GraphQL's Int, of 32 bits, may be too small for. */
 const count = z.int().meta({ scalar: 'Float' });
 
@@ -55,6 +107,10 @@ export const diagnostics = z
       description: 'Experiments that calibrated the causal credit',
       graph: 'Experiments that calibrated the causal credit, beside what the model said without them.',
       restAfter: 'models',
+    }),
+    tests: z.array(creditTest).optional().meta({
+      description: 'Of the causal credit; absent otherwise, and in results from before there were any',
+      graph: 'What the causal credit had to pass; null under other models, and in results from before there were any.',
     }),
     models: z.record(z.string(), z.unknown()).meta({ graph: 'What each model reports of itself.' }),
   })

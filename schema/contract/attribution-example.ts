@@ -85,6 +85,19 @@ export const exampleAttribution = {
     seed: '6f1c2a',
     run_digest: 'sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12',
     warnings: [],
+    tests: [
+      {
+        code: 'horizon_halved',
+        channel: 'meta_ads',
+        status: 'pass',
+        estimate: -0.0124,
+        interval: { lower: -0.0311, upper: 0.0063, level: 0.95 },
+        threshold: 0.1042,
+        message:
+          'Followed for 7 days instead of 14, what it is measured to bring moves by -1.2 % of the revenue: no more than ' +
+          'chance and its interval allow for.',
+      },
+    ],
     models: { markov: { order: 2 } },
     experiments: [
       {

@@ -180,6 +180,7 @@ export function visitPages(): Worked[] {
         causal.intervalHigh[social]!,
         sd(social),
         causal.confidence[social]!,
+        ...causal.tests.flatMap(({ status, estimate }) => (status === 'fail' ? [estimate!] : [])),
       ],
     },
     { page: 'causal', heading: '## Without users or placebos', tables: [], figures: Object.values(prior.weights) },

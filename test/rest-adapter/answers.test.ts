@@ -50,6 +50,30 @@ describe('what is answered', () => {
     });
   });
 
+  test('tests of the credit stand in the diagnostics where any were made, and are absent otherwise', async () => {
+    const test = {
+      code: 'HELD_OUT_PLACEBO',
+      channel: 'direct',
+      status: 'FAIL',
+      estimate: 0.123_456,
+      interval: { lower: 0.08, upper: 0.16, level: 0.975 },
+      threshold: 0.098,
+      message: 'It would be credited.',
+    };
+    const diagnosticsWith = async (tests: readonly object[] | null) => {
+      const done = attribution('attr_done', 'COMPLETED') as { readonly diagnostics: object };
+      await using door = await openDoor({
+        resolvers: { attribution: () => ({ ...done, diagnostics: { ...done.diagnostics, tests } }) },
+      });
+      const body = (await (await door.call('GET', '/v1/attribution/attr_done')).json()) as { diagnostics: object };
+      return body.diagnostics;
+    };
+    expect(await diagnosticsWith([test])).toHaveProperty('tests', [
+      { ...test, code: 'held_out_placebo', status: 'fail', estimate: 0.1235 },
+    ]);
+    expect(await diagnosticsWith(null)).not.toHaveProperty('tests');
+  });
+
   test('a source: spec names, error renamed in the status, detail flattened', async () => {
     await using door = await openDoor();
     const list = (await (await door.call('GET', '/v1/data-sources')).json()) as { sources: object[] };

@@ -124,12 +124,15 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
     const shrink = Math.sqrt(kept(variance[c]!, deviation[c]! ** 2));
     return half - shrink * (shrink * half + (1 - shrink) * z * deviation[c]!);
   };
+  const upper = updated.map((x, c) => high[c]! + (x - value[c]!) - narrowed(c, high[c]! - value[c]!));
   return {
     value: updated,
-    low: updated.map((x, c) =>
-      Math.max(Math.min(0, low[c]!), uncut[c]! + (x - value[c]!) + narrowed(c, value[c]! - uncut[c]!)),
-    ),
-    high: updated.map((x, c) => high[c]! + (x - value[c]!) - narrowed(c, high[c]! - value[c]!)),
+    low: updated.map((x, c) => {
+      const end = uncut[c]! + (x - value[c]!) + narrowed(c, value[c]! - uncut[c]!);
+      // An end that was cut stays there, unless all of the interval has gone below.
+      return upper[c]! < 0 ? end : Math.max(Math.min(0, low[c]!), end);
+    }),
+    high: upper,
     variance,
     kappa: kappa === null ? null : Math.max(0, state[channels]!),
     update: (outcome) => updateState(Float64Array.from(outcome)),
@@ -137,19 +140,22 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
 }
 
 /**
- * The credit cut at 0, without a change to what experiments said of several channels together: what the cut gives to
- * some of them, the others lose, in proportion to the variance that is left to them.
+ * The credit cut at 0 but for harmful channels, without a change to what experiments said of several channels together:
+ * what the cut gives to some of them, the others lose, in proportion to the variance that is left to them.
  */
 export function cutAtZero(
   credit: Float64Array,
   variance: Float64Array,
   experiments: readonly Pick<Experiment, 'channels'>[],
+  isHarmful: (c: number) => boolean = () => false,
 ): Float64Array {
-  const cut = credit.map((part) => Math.max(0, part));
+  const cut = credit.map((part, c) => (isHarmful(c) ? part : Math.max(0, part)));
   for (const { channels: group } of experiments) {
     if (group.length === 1) continue;
     const of = (values: Float64Array): Float64Array => Float64Array.from(group, (c) => values[c]!);
-    const fitted = fitInto(of(cut), of(variance), Math.max(0, sumOf(of(credit))));
+    const harm = sumOver(group, (c) => Math.min(0, cut[c]!));
+    const isHarm = (place: number): boolean => isHarmful(group[place]!);
+    const fitted = fitInto(of(cut), of(variance), Math.max(0, sumOf(of(credit)) - harm), isHarm);
     for (const [place, c] of group.entries()) cut[c] = fitted[place]!;
   }
   return cut;
@@ -158,10 +164,24 @@ export function cutAtZero(
 /**
  * The credit cut at 0 and fitted into `most`: channels give way to the excess in proportion to the variance that is
  * left to them (Gaussian conditioning on the sum, their covariances left aside), so that one that was measured keeps
- * its place. None falls below 0.
+ * its place. None falls below 0 but those that are harmful, which stay where they are and make no room for others.
  */
-export function fitInto(credit: Float64Array, variance: Float64Array, most: number): Float64Array {
-  const fitted = credit.map((part) => Math.max(0, part));
+export function fitInto(
+  credit: Float64Array,
+  variance: Float64Array,
+  most: number,
+  isHarmful: (c: number) => boolean = () => false,
+): Float64Array {
+  const harm = credit.map((part, c) => (isHarmful(c) ? Math.min(0, part) : 0));
+  const fitted = fitPositive(
+    credit.map((part) => Math.max(0, part)),
+    variance,
+    most,
+  );
+  return fitted.map((part, c) => part + harm[c]!);
+}
+
+function fitPositive(fitted: Float64Array, variance: Float64Array, most: number): Float64Array {
   for (let round = 0; round < fitted.length; round++) {
     const excess = sumOf(fitted) - most;
     if (!(excess > ROUNDING * most)) return fitted;

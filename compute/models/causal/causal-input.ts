@@ -4,6 +4,7 @@ import type { MarkovResult } from '../markov/markov-result.ts';
 import type { PravResult } from '../prav/prav-result.ts';
 import type { ShapleyResult } from '../shapley/shapley-result.ts';
 import type { Experiment } from './calibration.ts';
+import type { CreditMeasurements } from './credit-measurements.ts';
 import type { Failure } from '../../outcome.ts';
 
 /** The outcomes of the five members; a member that failed is left out of the combination. */
@@ -32,4 +33,6 @@ export interface CausalInput {
   readonly isOwnedMedia: Uint8Array;
   /** measured effects that calibrate the credit, pro-rated to the range; several per channel are combined */
   readonly experiments: readonly Experiment[];
+  /** what the tests of the credit rest on; absent where none are asked for */
+  readonly measurements?: CreditMeasurements | Failure;
 }

@@ -1,6 +1,7 @@
 import type { ChannelCredits } from '../../outcome.ts';
 import type { Calibration } from './calibration.ts';
 import type { ChannelIdentification } from './channel-identification.ts';
+import type { CreditTest } from './credit-tests.ts';
 
 /** The models that `causal` combines. */
 export const CAUSAL_MEMBERS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
@@ -22,7 +23,10 @@ export interface DeltaR {
   readonly highCents: number;
 }
 
-/** `conversions`, `value` and `share` are of the paid channels; baseline channels carry 0. */
+/**
+ * `conversions`, `value` and `share` are of the paid channels; baseline channels carry 0. `value` is below 0 where the
+ * whole interval is; then `share` is the part of the signed total, and 0 for all where that is not above 0.
+ */
 export interface CausalResult extends ChannelCredits {
   readonly ok: true;
   readonly model: 'causal';
@@ -36,6 +40,8 @@ export interface CausalResult extends ChannelCredits {
   readonly spendWeight: Float64Array;
   /** whether the rows and experiments pin the effect down; null for baseline channels */
   readonly identification: readonly (ChannelIdentification | null)[];
+  /** what was tried on the data, and how it ended */
+  readonly tests: readonly CreditTest[];
   /** shares over paid channels of each member that ran */
   readonly memberShare: Readonly<Partial<Record<CausalMember, Float64Array>>>;
   /** [0, 0] for baseline channels */

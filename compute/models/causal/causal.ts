@@ -1,8 +1,6 @@
-import { jackknifeError } from '../../numerics/jackknife.ts';
 import { largestRemainder, toCents } from '../../numerics/largest-remainder.ts';
-import { twoSidedZ } from '../../numerics/normal-quantile.ts';
-import { creditConfidence, failure, insufficientData } from '../../outcome.ts';
-import type { ChannelCredits, Failure, FailureCode, PathTotals } from '../../outcome.ts';
+import { creditConfidence, failure } from '../../outcome.ts';
+import type { ChannelCredits, Failure, FailureCode } from '../../outcome.ts';
 import { sharesOf, sumOf } from '../credits.ts';
 import type { CausalInput } from './causal-input.ts';
 import { CAUSAL_MEMBERS } from './causal-result.ts';
@@ -10,11 +8,12 @@ import type { CausalMember, CausalResult } from './causal-result.ts';
 import { aligner } from './channel-alignment.ts';
 import { identifyChannels } from './channel-identification.ts';
 import { sumOver } from './calibration.ts';
-import { deltaROf, recovered } from './delta-r.ts';
+import { creditOfRows } from './credit-of-rows.ts';
+import type { SharesByMember } from './credit-of-rows.ts';
+import { failedTests, testCredit } from './credit-tests.ts';
+import { deltaRInterval, deltaROf } from './delta-r.ts';
 import { withExperiments } from './experiment-credit.ts';
-import { withinIdentifiedSets } from './identified-set.ts';
-import { creditByPlacebos, creditByPrior } from './incremental-credit.ts';
-import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
+import type { IncrementalCredit } from './incremental-credit.ts';
 import { leanOnSpend } from './spend-prior.ts';
 import type { MemberShares } from './stacking.ts';
 
@@ -59,7 +58,7 @@ function faultOf({
 }
 
 /** Each member's shares over all channels and over the paid ones; members without paid credit are left out. */
-function sharesByMember({ channels, isBaseline, members }: CausalInput): { full: MemberShares; paid: MemberShares } {
+function sharesByMember({ channels, isBaseline, members }: CausalInput): SharesByMember {
   const full: MemberShares = {};
   const paid: MemberShares = {};
   for (const member of CAUSAL_MEMBERS) {
@@ -91,7 +90,7 @@ function centsOf(
 
 /** Says where the credit is nothing, or stands on spend for the most part. */
 function spendWarnings(
-  { revenue, basis }: IncrementalCredit,
+  { value, basis }: IncrementalCredit,
   channels: readonly string[],
   spendWeight: Float64Array,
 ): readonly string[] {
@@ -99,7 +98,7 @@ function spendWarnings(
   const listed = leaning.slice(0, MOST_NAMED).join(', ') + (leaning.length > MOST_NAMED ? ', …' : '');
   const isAnyLeaning = spendWeight.some((weight) => weight > 0);
   return [
-    ...(revenue === 0 && basis === 'placebo_adjusted'
+    ...(value.every((amount) => amount <= 0) && basis === 'placebo_adjusted'
       ? [
           'No paid channel shows an effect beyond that of unpaid visits: ' +
             (isAnyLeaning ? 'what is credited stands on what the channels cost.' : 'all revenue is baseline.'),
@@ -113,22 +112,6 @@ function spendWarnings(
             'would say more.',
         ]),
   ];
-}
-
-/** Delta_R at the ends of what identification leaves open, and z jackknife errors beyond. */
-function deltaRInterval(
-  replicates: Float64Array,
-  groups: number,
-  ends: readonly Float64Array[],
-  lastClick: Float64Array,
-  { channels, isBaseline, confidenceLevel }: CreditSetting,
-): readonly [low: number, high: number] {
-  const deltas = Float64Array.from({ length: groups }, (_, g) =>
-    recovered(replicates.subarray(g * channels, (g + 1) * channels), lastClick, isBaseline),
-  );
-  const reach = twoSidedZ(confidenceLevel) * jackknifeError(deltas, groups);
-  const atEnds = ends.map((end) => recovered(end, lastClick, isBaseline));
-  return [Math.min(...atEnds) - reach, Math.max(...atEnds) + reach];
 }
 
 /**
@@ -145,7 +128,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     (outcome) => !outcome.ok && !TOLERATED.has(outcome.code),
   );
   if (broken?.ok === false) return broken;
-  const { full, paid } = sharesByMember(input);
+  const shares = sharesByMember(input);
   const setting = {
     channels: channels.length,
     isBaseline,
@@ -154,19 +137,6 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     mostRevenue: Math.max(0, totals.revenue - Math.max(0, input.comparison.unattributed.value)),
     mostConversions: Math.max(0, totals.conversions - input.comparison.unattributed.conversions),
   };
-  let modelled: IncrementalCredit;
-  if (members.prav.ok)
-    modelled = creditByPlacebos(members.prav, aligner(channels, members.prav.channels), paid, setting);
-  else {
-    const pathTotals: PathTotals | undefined = [members.markov, members.shapley, members.dominance, members.rwa].find(
-      (member) => member.ok,
-    )?.totals;
-    if (pathTotals === undefined)
-      return insufficientData(members.markov.ok ? 'No model could run.' : members.markov.message);
-    modelled = creditByPrior(paid, full, pathTotals, members.markov, channels, members.prav.message, setting);
-  }
-
-  const { unattributed } = input.comparison;
   const found = identifyChannels({
     channels,
     isBaseline,
@@ -174,10 +144,11 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     touched: new Set(input.comparison.channels),
     prav: members.prav,
     conversions: totals.conversions,
-    unseenConversions: unattributed.conversions,
+    unseenConversions: input.comparison.unattributed.conversions,
   });
-  const unseenShare = totals.conversions > 0 ? unattributed.conversions / totals.conversions : 0;
-  const bounded = withinIdentifiedSets(modelled, found, channels, members.prav, unseenShare, setting);
+  const ofRows = creditOfRows(input, shares, found, setting);
+  if (!ofRows.ok) return ofRows;
+  const { modelled, bounded } = ofRows;
   const orders = aligner(channels, input.comparison.channels)(input.comparison.rules.linear.conversions);
   const spend = input.spend.map((amount, c) => (input.isOwnedMedia[c] === 1 ? 0 : amount));
   const { credit, spendWeight } = leanOnSpend(
@@ -185,26 +156,43 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     { spend, isOnJourney: Uint8Array.from(orders, (count, c) => (count > 0 && found[c]?.status !== 'none' ? 1 : 0)) },
     setting,
   );
+  const tests =
+    input.measurements === undefined
+      ? []
+      : testCredit(input.measurements, {
+          channels,
+          isBaseline,
+          confidenceLevel: input.confidenceLevel,
+          revenue: totals.revenue,
+          low: bounded.low,
+          high: bounded.high,
+          prav: members.prav,
+        });
+  const failed = failedTests(tests, channels);
 
-  const { total, conversions, value, share, low, high, replicates, ends, kappa, identification } = withExperiments(
+  const { conversions, value, low, high, replicates, ends, kappa, identification } = withExperiments(
     credit,
     input.experiments,
     { identification: found, spend },
     setting,
   );
+  const total = sumOf(value);
+  // Parts of a sum that is not above 0 say nothing.
+  const share = total > 0 ? value.map((amount) => amount / total) : new Float64Array(channels.length);
+  const size = value.reduce((sum, amount) => sum + Math.abs(amount), 0);
   const isUnknown = (c: number): boolean => identification[c]?.status === 'none';
   const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(end, value[c]!)));
   const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, value[c]!)));
   // On prior weights T is only known to lie between 0 and the published figure: widths are measured against the middle
   // of that.
-  const widthBasis = credit.basis === 'prior' ? total / 2 : total;
+  const widthBasis = credit.basis === 'prior' ? size / 2 : size;
   const confidence = value.map((_, c) => {
-    const shares = WITNESSES.flatMap((member) => (paid[member] === undefined ? [] : [paid[member][c]!]));
+    const witnessed = WITNESSES.flatMap((member) => shares.paid[member]?.[c] ?? []);
     return isBaseline[c] === 1
       ? 1
       : isUnknown(c)
         ? 0
-        : creditConfidence(intervalHigh[c]! - intervalLow[c]!, widthBasis, shares);
+        : creditConfidence(intervalHigh[c]! - intervalLow[c]!, widthBasis, witnessed, failed[c]!);
   });
   const lastClick = aligner(channels, input.comparison.channels)(input.comparison.rules.last.value);
   const revenueCents = toCents(totals.revenue);
@@ -216,10 +204,11 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     channels,
     basis: credit.basis,
     weights: credit.weights,
-    modelCredit: modelled.share.map((part) => part * modelled.revenue),
+    modelCredit: modelled.value,
     spendWeight,
     identification,
-    memberShare: paid,
+    tests,
+    memberShare: shares.paid,
     share,
     conversions: share.map((part) => part * conversions),
     value,
@@ -227,7 +216,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     intervalHigh,
     confidence,
     overallConfidence:
-      total > 0 ? value.reduce((sum, amount, c) => sum + amount * confidence[c]!, 0) / sumOf(value) : 0,
+      size > 0 ? value.reduce((sum, amount, c) => sum + Math.abs(amount) * confidence[c]!, 0) / size : 0,
     incrementalRevenue: total,
     incrementalConversions: conversions,
     revenue: totals.revenue,
@@ -241,7 +230,10 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
       lastClickCents,
       isBaseline.map((baseline, c) => (baseline === 1 || isUnknown(c) ? 1 : 0)),
       revenueCents,
-      deltaRInterval(replicates, credit.groups, ends, lastClick, setting),
+      deltaRInterval({ replicates, groups: credit.groups, ends, low: intervalLow, high: intervalHigh }, lastClick, {
+        ...setting,
+        isLeftOut: isBaseline.map((baseline, c) => (baseline === 1 || isUnknown(c) ? 1 : 0)),
+      }),
     ),
     replicates,
     groups: credit.groups,
@@ -249,7 +241,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
       channels: group,
       measured: incrementalRevenue,
       standardError,
-      before: sumOver(group, (c) => credit.share[c]! * credit.revenue),
+      before: sumOver(group, (c) => credit.value[c]!),
       after: sumOver(group, (c) => value[c]!),
     })),
     kappa,

@@ -30,8 +30,8 @@ export interface IdentificationInput {
 /** Fewer touches that could be followed to the end say nothing, however lucky they were. */
 const FEWEST_EXPOSURES = 10;
 /** Lead test: visits before a touch exceed those after it by this many jackknife errors, and by this factor. */
-const LEAD_ERRORS = 3;
-const LEAD_RATIO = 1.25;
+export const LEAD_ERRORS = 3;
+export const LEAD_RATIO = 1.25;
 /** Who clicks to get to a shop comes back unpaid about as often as a direct visitor, and orders no less often. */
 const NAVIGATIONAL_VISITS = 0.9;
 const NAVIGATIONAL_ORDERS = 1;
@@ -97,9 +97,13 @@ function amongUnpaid(flanks: readonly ChannelFlanks[], isUnpaid: (c: number) => 
   return touches > 0 ? visits / touches : 0;
 }
 
+/** The lead test: who is chosen because they visited visits before the touch, not after it (Granger 1969). */
+export const isShownToVisitors = ({ before, after, differenceError }: ChannelFlanks): boolean =>
+  before - after > LEAD_ERRORS * differenceError && before > LEAD_RATIO * after;
+
 /**
- * What the rows show of one channel. Who is chosen because they visited visits before the touch, not after it (a lead
- * test: Granger 1969); what a touch brings comes after it; and who has decided already behaves like a direct visitor.
+ * What the rows show of one channel. Who is chosen because they visited fails the lead test; what a touch brings
+ * comes after it; and who has decided already behaves like a direct visitor.
  */
 function reasonsOfTheChannel(
   prav: PravResult,
@@ -107,8 +111,8 @@ function reasonsOfTheChannel(
   c: number,
 ) {
   const reasons: Reason[] = [];
-  const { before, after, differenceError } = prav.flanks[c]!;
-  if (before - after > LEAD_ERRORS * differenceError && before > LEAD_RATIO * after)
+  const { before, after } = prav.flanks[c]!;
+  if (isShownToVisitors(prav.flanks[c]!))
     reasons.push({
       code: 'reactive_targeting',
       message:

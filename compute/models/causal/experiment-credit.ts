@@ -1,5 +1,5 @@
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
-import { divide, sumOf } from '../credits.ts';
+import { sumOf } from '../credits.ts';
 import { calibrate, cutAtZero, fitInto } from './calibration.ts';
 import type { Experiment } from './calibration.ts';
 import type { CausalResult } from './causal-result.ts';
@@ -8,12 +8,13 @@ import { MECHANISM_ERROR } from './incremental-credit.ts';
 import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
 import { RETURN_DEVIATION, USUAL_RETURN } from './spend-prior.ts';
 
-/** The credit after the experiments: cut at 0 and at the revenue that marketing can have caused. */
+/**
+ * The credit after the experiments: cut at the revenue that marketing can have caused, and at 0 where the interval does
+ * not lie below it.
+ */
 export interface Settled {
-  readonly total: number;
   readonly conversions: number;
   readonly value: Float64Array;
-  readonly share: Float64Array;
   readonly low: Float64Array;
   readonly high: Float64Array;
   readonly replicates: Float64Array;
@@ -43,15 +44,13 @@ export function withExperiments(
   const { confidenceLevel, mostRevenue, mostConversions, channels } = setting;
   const { identification } = known;
   const credit = withPriors(rows, experiments, known, setting);
-  const point = credit.share.map((part) => part * credit.revenue);
+  const point = credit.value;
   const estimated = credit.kappa?.value ?? null;
   if (experiments.length === 0) {
-    const { revenue: total, conversions, share, low, high, replicates, ends } = credit;
+    const { conversions, low, high, replicates, ends } = credit;
     return {
-      total,
       conversions,
       value: point,
-      share,
       low,
       high,
       replicates,
@@ -81,20 +80,23 @@ export function withExperiments(
       .filter(({ channels: group }) => group.length > 0);
     return withExperiments(rows, telling, known, setting);
   }
+  const isHarmful = (c: number): boolean => calibrated.high[c]! < 0;
   const cut = (values: Float64Array): Float64Array =>
-    fitInto(cutAtZero(values, calibrated.variance, experiments), calibrated.variance, mostRevenue);
+    fitInto(
+      cutAtZero(values, calibrated.variance, experiments, isHarmful),
+      calibrated.variance,
+      mostRevenue,
+      isHarmful,
+    );
   const value = cut(calibrated.value);
-  const moved = value.some((amount, c) => amount !== point[c]);
-  const total = moved ? sumOf(value) : credit.revenue;
+  const [before, total] = [sumOf(point), sumOf(value)];
   const replicates = new Float64Array(credit.replicates.length);
   for (let g = 0; g < credit.groups; g++)
     replicates.set(cut(calibrated.update(credit.replicates.subarray(g * channels, (g + 1) * channels))), g * channels);
-  const orderValue = credit.conversions > 0 ? credit.revenue / credit.conversions : mostRevenue / mostConversions;
+  const orderValue = credit.conversions > 0 ? before / credit.conversions : mostRevenue / mostConversions;
   return {
-    total,
-    conversions: orderValue > 0 ? Math.min(total / orderValue, mostConversions) : 0,
+    conversions: orderValue > 0 ? Math.min(Math.max(0, total) / orderValue, mostConversions) : 0,
     value,
-    share: moved ? divide(value, 1) : credit.share,
     low: calibrated.low,
     high: calibrated.high,
     replicates,
@@ -128,15 +130,12 @@ function withPriors(
   const reach = spend.map((amount) => z * Math.max(RETURN_DEVIATION * amount, MECHANISM_ERROR * mostRevenue));
   const filled = (rows: Float64Array, by: (c: number) => number): Float64Array =>
     rows.map((amount, i) => (unknown.has(i % channels) ? by(i % channels) : amount));
-  const value = filled(
-    credit.share.map((part) => part * credit.revenue),
-    (c) => prior[c]!,
-  );
+  const value = filled(credit.value, (c) => prior[c]!);
+  const before = sumOf(credit.value);
   return {
     ...credit,
-    revenue: sumOf(value),
-    conversions: credit.revenue > 0 ? (credit.conversions * sumOf(value)) / credit.revenue : 0,
-    share: divide(value, 1),
+    value,
+    conversions: before > 0 ? Math.max(0, (credit.conversions * sumOf(value)) / before) : 0,
     low: filled(credit.low, (c) => prior[c]! - reach[c]!),
     high: filled(credit.high, (c) => prior[c]! + reach[c]!),
     replicates: filled(credit.replicates, (c) => prior[c]!),

@@ -1,7 +1,7 @@
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import type { Failure } from '../../outcome.ts';
 import type { PravResult } from '../prav/prav-result.ts';
-import { divide, sumOf } from '../credits.ts';
+import { sumOf } from '../credits.ts';
 import type { ChannelIdentification, IdentificationCode } from './channel-identification.ts';
 import { aligner } from './channel-alignment.ts';
 import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
@@ -27,14 +27,18 @@ export function withinIdentifiedSets(
   const [lift, error] = [align(prav.revenueOfLift), align(prav.standardError)];
   const z = twoSidedZ(confidenceLevel);
   const ends = identification.map((each, c): readonly [number, number] => {
-    const value = measured.share[c]! * measured.revenue;
+    const value = measured.value[c]!;
     if (each?.status !== 'partial') return [measured.low[c]!, measured.high[c]!];
     const has = (code: IdentificationCode): boolean => each.reasons.some((reason) => reason.code === code);
+    const mayBeNothing = has('reactive_targeting') || has('navigational_click');
     const low = Math.min(
-      has('reactive_targeting') || has('navigational_click') ? Math.min(0, value) : value,
+      mayBeNothing ? 0 : value,
+      value,
       has('horizon_exceeds_data') ? value / (prav.adStock?.beyond ?? 1) : value,
     );
     const high = Math.max(
+      mayBeNothing ? 0 : value,
+      value,
       has('placebo_contains_effect') ? lift[c]! : value,
       has('ids_split') ? value / (1 - Math.min(unseenShare, 0.5)) : value,
     );
@@ -56,13 +60,11 @@ function withoutUnmeasurable(
   if (!identification.some((each) => each?.status === 'none')) return credit;
   const kept = (rows: Float64Array): Float64Array =>
     rows.map((amount, i) => (identification[i % channels]?.status === 'none' ? 0 : amount));
-  const shares = kept(credit.share);
-  const part = sumOf(shares);
+  const [all, value] = [sumOf(credit.value), kept(credit.value)];
   return {
     ...credit,
-    revenue: credit.revenue * part,
-    conversions: credit.conversions * part,
-    share: part > 0 ? divide(shares, 1) : shares,
+    value,
+    conversions: all > 0 ? Math.max(0, (credit.conversions * sumOf(value)) / all) : 0,
     low: kept(credit.low),
     high: kept(credit.high),
     replicates: kept(credit.replicates),

@@ -2,6 +2,7 @@ import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import type { Failure, PathTotals } from '../../outcome.ts';
 import { sharesOf, sumOf } from '../credits.ts';
 import type { MarkovResult } from '../markov/markov-result.ts';
+import { NEGATIVE_OFFSET } from '../prav/joint-adjustment.ts';
 import type { PravResult } from '../prav/prav-result.ts';
 import type { Belief } from './calibration.ts';
 import { aligner } from './channel-alignment.ts';
@@ -19,10 +20,10 @@ export const MECHANISM_ERROR = 0.05;
 export interface IncrementalCredit {
   readonly basis: 'placebo_adjusted' | 'prior';
   readonly weights: MemberWeights;
-  /** T and its conversions */
-  readonly revenue: number;
+  /** credit per channel, whose sum is T; below 0 only where the whole interval is */
+  readonly value: Float64Array;
+  /** that go with T */
   readonly conversions: number;
-  readonly share: Float64Array;
   /** per channel, before it is widened to contain the credit */
   readonly low: Float64Array;
   readonly high: Float64Array;
@@ -49,11 +50,15 @@ export interface CreditSetting {
   readonly mostConversions: number;
 }
 
-/** T and the intervals from PRAV, weights by stacking on its folds. */
+/**
+ * T and the intervals from PRAV, weights by stacking on its folds. Channels in `harmful` stand with what PRAV measures,
+ * which is below 0; the others share what is left as if these were not there.
+ */
 export function creditByPlacebos(
   prav: PravResult,
   align: ReturnType<typeof aligner>,
-  shares: MemberShares,
+  memberShares: MemberShares,
+  harmful: ReadonlySet<number>,
   setting: CreditSetting,
 ): IncrementalCredit {
   const { channels, isBaseline } = setting;
@@ -63,38 +68,44 @@ export function creditByPlacebos(
     error: align(prav.folds.error, prav.folds.folds),
     share: align(prav.folds.share, prav.folds.folds),
   };
-  const learned = stackedWeights(shares, folds, channels, prav.estimator === 'joint');
+  const learned = stackedWeights(memberShares, folds, channels, prav.estimator === 'joint');
   const weights = learned ?? { markov: 0, shapley: 0, dominance: 0, rwa: 0, prav: 1 };
-  const revenue = Math.min(prav.total, setting.mostRevenue);
-  const conversions = Math.min(sumOf(prav.conversions), setting.mostConversions);
+  const signed = align(prav.signedRevenue);
+  const shares = withoutHarmful(memberShares, harmful);
+  const untaken = harmNotTakenOff(prav, signed, harmful);
   const blended = blend(shares, weights, channels);
   const withoutPrav = blend({ ...shares, prav: new Float64Array(channels) }, weights, channels);
   // The credit that another PRAV outcome (a jackknife replicate, another κ) would have led to, weights held.
   const creditWith = (outcome: Float64Array): Float64Array => {
-    const total = Math.min(sumOf(outcome), setting.mostRevenue);
+    const total = Math.min(sumOf(outcome) + untaken, setting.mostRevenue);
     const share = sharesOf(outcome);
-    return withoutPrav.map((part, c) => (part + weights.prav * share[c]!) * total);
+    return withoutPrav.map((part, c) => (harmful.has(c) ? signed[c]! : (part + weights.prav * share[c]!) * total));
   };
+  const positive = Math.min(prav.total + untaken, setting.mostRevenue);
+  const value = blended.map((part, c) => (harmful.has(c) ? signed[c]! : part * positive));
   const replicates = align(prav.replicates, prav.groups);
   for (let g = 0; g < prav.groups; g++)
     replicates.set(creditWith(replicates.subarray(g * channels, (g + 1) * channels)), g * channels);
   const [atHigh, atLow] = [align(prav.revenueAtKappaHigh), align(prav.revenueAtKappaLow)];
   const reach = prav.kappaRange[1] - prav.kappaRange[0];
-  const value = align(prav.value);
+  const centre = align(prav.value).map((amount, c) => (harmful.has(c) ? signed[c]! : amount));
   const mechanism = mechanismReach(prav.rangeRevenue, setting);
   // A touch sets off one order at most.
   const mostMoved = align(prav.touches).map((touches) => touches * prav.averageOrderValue);
-  const reachOf = (ends: Float64Array): Float64Array =>
-    ends.map((end, c) => Math.hypot(end - value[c]!, Math.min(mechanism, Math.max(0, mostMoved[c]!))));
-  const [below, above] = [reachOf(align(prav.intervalLow)), reachOf(align(prav.intervalHigh))];
+  const reachOf = (ends: Float64Array, signedEnds: Float64Array): Float64Array =>
+    ends.map((end, c) =>
+      Math.hypot((harmful.has(c) ? signedEnds[c]! : end) - centre[c]!, Math.min(mechanism, Math.max(0, mostMoved[c]!))),
+    );
+  const below = reachOf(align(prav.intervalLow), align(prav.signedLow));
+  const above = reachOf(align(prav.intervalHigh), align(prav.signedHigh));
+  const conversions = Math.min(sumOf(prav.conversions), setting.mostConversions);
   return {
     basis: 'placebo_adjusted',
     weights,
-    revenue,
-    conversions,
-    share: revenue > 0 ? blended : new Float64Array(channels),
-    low: value.map((amount, c) => amount - below[c]!),
-    high: value.map((amount, c) => amount + above[c]!),
+    value,
+    conversions: harmful.size === 0 ? conversions : conversionsOf(sumOf(value), conversions, prav.total),
+    low: centre.map((amount, c) => amount - below[c]!),
+    high: centre.map((amount, c) => amount + above[c]!),
     replicates,
     groups: prav.groups,
     ends: [creditWith(atHigh), creditWith(atLow)],
@@ -113,6 +124,36 @@ export function creditByPlacebos(
         : []),
     ],
   };
+}
+
+/** Conversions that go with a total, at the value of an order. */
+const conversionsOf = (total: number, conversions: number, before: number): number =>
+  before > 0 ? Math.max(0, (conversions * total) / before) : 0;
+
+/** Shares of the other channels, which sum to 1 without the harmful ones. */
+function withoutHarmful(shares: MemberShares, harmful: ReadonlySet<number>): MemberShares {
+  if (harmful.size === 0) return shares;
+  return Object.fromEntries(
+    Object.entries(shares).map(([member, share]) => [
+      member,
+      sharesOf(share.map((part, c) => (harmful.has(c) ? 0 : part))),
+    ]),
+  );
+}
+
+/**
+ * What the joint estimate took off the other channels for effects below 0 that are now shown where they belong: its
+ * total is the sum of the signed effects. The plain one takes nothing off.
+ */
+function harmNotTakenOff(
+  { estimator, claimed }: Pick<PravResult, 'estimator' | 'claimed'>,
+  signed: Float64Array,
+  harmful: ReadonlySet<number>,
+): number {
+  if (estimator === 'plain' || harmful.size === 0) return 0;
+  const all = sumOf(signed);
+  const harm = [...harmful].reduce((sum, c) => sum - signed[c]!, 0);
+  return NEGATIVE_OFFSET * claimed * (Math.max(0, all + harm) - Math.max(0, all));
 }
 
 /**
@@ -152,9 +193,8 @@ export function creditByPrior(
   return {
     basis: 'prior',
     weights,
-    revenue,
+    value: blend(shares, weights, channels).map((part) => part * Math.max(0, revenue)),
     conversions: Math.min(totals.conversions * paid, setting.mostConversions),
-    share: revenue > 0 ? blend(shares, weights, channels) : new Float64Array(channels),
     low: high.map((_, c) => (isBaseline[c] === 1 ? 0 : -mechanism)),
     high: high.map((end, c) => (isBaseline[c] === 1 ? 0 : end + mechanism)),
     replicates: new Float64Array(0),

@@ -1,5 +1,5 @@
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
-import { divide, sumOf } from '../credits.ts';
+import { sumOf } from '../credits.ts';
 import { fitInto } from './calibration.ts';
 import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
 
@@ -37,46 +37,50 @@ export interface LeanedCredit {
  * likelihood): weight σ² / (σ² + τ²), with σ the standard deviation that the credit's interval stands for and τ that of
  * the prior, both in money. The interval keeps its place and width, so that it says what the rows say; it is widened to
  * hold the credit by whoever publishes it. Replicates and ends shift along, hence intervals of sums stay as wide as
- * they were. Channels without spend or orders, and those that are known exactly, stay as they are.
+ * they were. Channels without spend or orders, those that are known exactly, and those whose whole interval lies below
+ * 0, stay as they are: of harm the prior knows nothing.
  */
 export function leanOnSpend(
   credit: IncrementalCredit,
   { spend, isOnJourney }: SpendPrior,
   { channels, isBaseline, confidenceLevel, mostRevenue, mostConversions }: CreditSetting,
 ): LeanedCredit {
-  const value = credit.share.map((part) => part * credit.revenue);
+  const { value } = credit;
   const z = twoSidedZ(confidenceLevel);
   const deviation = value.map(
     (amount, c) => (Math.max(credit.high[c]!, amount) - Math.min(credit.low[c]!, amount)) / (2 * z),
   );
   const spendWeight = deviation.map((own, c) => {
-    if (isBaseline[c] === 1 || isOnJourney[c] !== 1 || !(spend[c]! > 0) || !(own > 0)) return 0;
+    if (isBaseline[c] === 1 || isOnJourney[c] !== 1 || !(spend[c]! > 0) || !(own > 0) || value[c]! < 0) return 0;
     return 1 / (1 + ((RETURN_DEVIATION * spend[c]!) / own) ** 2);
   });
   if (spendWeight.every((weight) => weight === 0)) return { credit, spendWeight };
+  const isHarmful = (c: number): boolean => value[c]! < 0;
   const left = deviation.map((own, c) => (1 - spendWeight[c]!) * own ** 2);
   const leaned = fitInto(
     value.map((amount, c) => amount + spendWeight[c]! * (USUAL_RETURN * spend[c]! - amount)),
     left,
     mostRevenue,
+    isHarmful,
   );
   const shifted = (outcome: Float64Array): Float64Array =>
     fitInto(
       outcome.map((amount, c) => amount + leaned[c]! - value[c]!),
       left,
       mostRevenue,
+      isHarmful,
     );
   const replicates = new Float64Array(credit.replicates.length);
   for (let g = 0; g < credit.groups; g++)
     replicates.set(shifted(credit.replicates.subarray(g * channels, (g + 1) * channels)), g * channels);
   const revenue = Math.min(sumOf(leaned), mostRevenue);
-  const orderValue = credit.conversions > 0 ? credit.revenue / credit.conversions : mostRevenue / mostConversions;
+  const before = sumOf(value);
+  const orderValue = credit.conversions > 0 ? before / credit.conversions : mostRevenue / mostConversions;
   return {
     credit: {
       ...credit,
-      revenue,
-      conversions: orderValue > 0 ? Math.min(revenue / orderValue, mostConversions) : 0,
-      share: divide(leaned, 1),
+      value: leaned,
+      conversions: orderValue > 0 ? Math.min(Math.max(0, revenue) / orderValue, mostConversions) : 0,
       replicates,
       ends: credit.ends.map(shifted),
     },

@@ -26,6 +26,9 @@ export interface Identification {
   readonly kappaRange: readonly [low: number, high: number];
   readonly low: Float64Array;
   readonly high: Float64Array;
+  /** the same of the signed revenue, not cut at 0 */
+  readonly signedLow: Float64Array;
+  readonly signedHigh: Float64Array;
 }
 
 /** The κ of each placebo channel that can speak for itself. */
@@ -58,6 +61,8 @@ export function identifyByPlacebos(
     kappaRange,
     low: standardError.map((error, c) => Math.max(0, at(kappaRange[1], c) - z * error)),
     high: standardError.map((error, c) => Math.max(0, at(kappaRange[0], c)) + z * error),
+    signedLow: standardError.map((error, c) => at(kappaRange[1], c) - z * error),
+    signedHigh: standardError.map((error, c) => at(kappaRange[0], c) + z * error),
   };
 }
 
@@ -89,5 +94,7 @@ export function identifyJointly(
     kappaRange: [Math.max(0, kappa - z * kappaError), kappa + z * kappaError],
     low: reach.map((half, c) => Math.max(0, signedRevenue[c]! - half)),
     high: reach.map((half, c) => Math.max(0, signedRevenue[c]!) + half),
+    signedLow: reach.map((half, c) => signedRevenue[c]! - half),
+    signedHigh: reach.map((half, c) => signedRevenue[c]! + half),
   };
 }

@@ -75,13 +75,17 @@ function reasonAgainst(sums: ExposureSums, { isBaseline, horizonS }: RunOptions)
   );
 }
 
-/** Sums and the estimate on all users; `withFolds`: the cells of the sums serve the folds as well. */
+/**
+ * Sums and the estimate on all users; `withFolds`: the cells of the sums serve the folds as well. `sizeOf` says which
+ * estimate the sample has to bear, where it is not the events' own.
+ */
 export function pravCredit(
   events: EventTable,
   options: RunOptions,
   segmentations: readonly Segments[],
   withFolds: boolean,
   checkpoint: Checkpoint,
+  sizeOf: typeof sampleFor = sampleFor,
 ): PravCredit | Failure {
   const fault = faultOfOptions(events, options);
   if (fault !== null) return failure('invalid_input', `PRAV: ${fault}.`);
@@ -96,7 +100,7 @@ export function pravCredit(
   const plain = adjustByPlacebos(all, { isBaseline, scale: 1, fallbackKappa: null });
   if (plain === null) return insufficientData(reasonAgainst(all, options));
   const flanks = sumFlanks(events, options, groups, (fraction) => checkpoint(0.25 + fraction * 0.05));
-  const sample = sampleFor(events, options, all.scalars[Scalar.conversions]!);
+  const sample = sizeOf(events, options, all.scalars[Scalar.conversions]!);
   const jointly = (fraction: number): void => checkpoint(0.3 + fraction * 0.6);
   const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, flanks, sums, jointly) : null;
   const estimate = joint?.estimate ?? plain;
@@ -131,4 +135,49 @@ export function pravCredit(
 export function pravShare(events: EventTable, options: RunOptions, throwIfCancelled: () => void): Float64Array | null {
   const credit = pravCredit(events, options, [], false, throwIfCancelled);
   return credit.ok ? sharesOf(credit.value, credit.conversions) : null;
+}
+
+/** Effects of one question, and those on all users but one group each. Arrays follow the channels of the events. */
+export interface PravEffects {
+  readonly ok: true;
+  readonly estimator: 'plain' | 'joint';
+  /** conversions per touch, signed; 0 for baseline channels */
+  readonly effect: Float64Array;
+  /** groups × K, row-major */
+  readonly replicates: Float64Array;
+  readonly revenuePerEffect: Float64Array;
+  readonly exposures: Float64Array;
+  /** of the requested range */
+  readonly rangeRevenue: number;
+}
+
+/**
+ * PRAV's signed effects with their delete-a-group jackknife replicates, and nothing else. `size`: what the sample bears,
+ * so that parts of a sample are asked as the whole was.
+ */
+export function pravEffects(
+  events: EventTable,
+  options: RunOptions,
+  size: ReturnType<typeof sampleFor>,
+  throwIfCancelled: () => void,
+): PravEffects | Failure {
+  const credit = pravCredit(events, options, [], false, throwIfCancelled, () => size);
+  if (!credit.ok) return credit;
+  const { isBaseline, groups } = options;
+  const { effect, kappa } = credit.estimate;
+  const setting = { isBaseline, scale: groups / (groups - 1), fallbackKappa: kappa };
+  const replicates = new Float64Array(groups * effect.length);
+  for (let group = 0; group < groups; group++) {
+    const without = credit.onGroups((cell) => cell !== group, setting);
+    replicates.set(without?.effect ?? effect, group * effect.length);
+  }
+  return {
+    ok: true,
+    estimator: credit.joint === null ? 'plain' : 'joint',
+    effect,
+    replicates,
+    revenuePerEffect: credit.revenuePerEffect,
+    exposures: credit.all.exposures,
+    rangeRevenue: credit.all.scalars[Scalar.rangeRevenue]!,
+  };
 }

@@ -71,6 +71,9 @@ export interface PravResult extends ChannelCredits {
   readonly standardError: Float64Array;
   readonly intervalLow: Float64Array;
   readonly intervalHigh: Float64Array;
+  /** the interval of the signed revenue, not cut at 0; 0 for baseline channels */
+  readonly signedLow: Float64Array;
+  readonly signedHigh: Float64Array;
   /** total incremental revenue and its jackknife error */
   readonly total: number;
   readonly totalStandardError: number;

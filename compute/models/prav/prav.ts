@@ -64,7 +64,7 @@ export function runPrav(
   );
   const asClaimed = (figures: Float64Array): Float64Array => figures.map((figure) => figure * claimed);
   const kappaByBaseline = singlePlacebos(all, estimate, isBaseline);
-  const { kappaRange, low, high } =
+  const { kappaRange, low, high, signedLow, signedHigh } =
     joint === null
       ? identifyByPlacebos(
           plain,
@@ -140,6 +140,8 @@ export function runPrav(
     standardError,
     intervalLow,
     intervalHigh,
+    signedLow: signedLow.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(end, estimate.signedRevenue[c]!))),
+    signedHigh: signedHigh.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, estimate.signedRevenue[c]!))),
     total: sumOf(incrementalRevenue),
     totalStandardError: claimed * jackknifeError(replicates.totals, groups),
     rangeConversions: all.scalars[Scalar.rangeConversions]!,

@@ -37,7 +37,8 @@ export function agreementChart(
     legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 30, textStyle: TEXT },
     xAxis: {
       type: 'value',
-      min: 0,
+      // From 0, unless a channel does harm.
+      ...(credited.every((share) => share >= 0) && { min: 0 }),
       axisLabel: { ...FAINT_TEXT, formatter: (share: number) => `${Math.round(100 * share)} %` },
       splitLine: { lineStyle: { color: INK.line, width: 1 } },
       axisLine: { show: false },

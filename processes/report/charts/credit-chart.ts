@@ -25,7 +25,7 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
   const height = 84 + ROW_HEIGHT * channels.length;
   const longestBar = Math.max(
     1,
-    ...channels.flatMap((channel) => [channel.attributed_revenue, channel.lastclick_revenue]),
+    ...channels.flatMap((channel) => [Math.abs(channel.attributed_revenue), channel.lastclick_revenue]),
   );
   const longestWhisker = Math.max(0, ...channels.map((channel) => channel.confidence_interval?.upper ?? 0));
   const end = axisEnd(Math.max(longestBar, Math.min(longestWhisker, LONGEST_WHISKER * longestBar)));
@@ -68,10 +68,13 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
         type: 'bar',
         barWidth: 15,
         barGap: '18%',
-        itemStyle: { color: INK.causal, borderRadius: [0, 3, 3, 0] },
+        itemStyle: { color: INK.causal },
         data: channels.map((channel) => ({
           value: channel.attributed_revenue,
-          ...(channel.identification?.status === 'partial' && { itemStyle: { decal: HATCHING } }),
+          itemStyle: {
+            borderRadius: channel.attributed_revenue < 0 ? [3, 0, 0, 3] : [0, 3, 3, 0],
+            ...(channel.identification?.status === 'partial' && { decal: HATCHING }),
+          },
         })),
         markLine: {
           symbol: 'none',

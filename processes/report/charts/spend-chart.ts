@@ -14,7 +14,6 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
   const mostRevenue = Math.max(...points.map((channel) => channel.attributed_revenue), 1);
   const axis = (name: string, place: object) => ({
     type: 'value',
-    min: 0,
     name,
     nameLocation: 'middle',
     nameTextStyle: FAINT_TEXT,
@@ -24,6 +23,8 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
     axisTick: { show: false },
     ...place,
   });
+  const leastRevenue = Math.min(...points.map((channel) => channel.attributed_revenue), 0);
+  const bottom = leastRevenue < 0 ? -axisEnd(-leastRevenue * 1.05) : 0;
   const edge = { spend: axisEnd(mostSpend * 1.05), revenue: axisEnd(mostRevenue * 1.05) };
   const labels = points.map(
     (channel) => `${channel.channel}  ${channel.roas === null ? '' : format.multiple(channel.roas)}`,
@@ -31,7 +32,7 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
   const sides = labelSides(
     points.map((channel, index) => ({
       x: (channel.spend / edge.spend) * PLOT.width,
-      y: (1 - channel.attributed_revenue / edge.revenue) * PLOT.height,
+      y: ((edge.revenue - channel.attributed_revenue) / (edge.revenue - bottom)) * PLOT.height,
       label: labels[index]!,
     })),
     PLOT,
@@ -57,8 +58,8 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
   });
   const option = {
     grid: { left: 28, right: 92, top: 24, bottom: 34, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
-    xAxis: axis('spend', { max: edge.spend, nameGap: 30 }),
-    yAxis: axis(`${creditName} revenue`, { max: edge.revenue, nameGap: 58 }),
+    xAxis: axis('spend', { min: 0, max: edge.spend, nameGap: 30 }),
+    yAxis: axis(`${creditName} revenue`, { min: bottom, max: edge.revenue, nameGap: 58 }),
     series: [
       ...rays,
       {

@@ -23,6 +23,8 @@ function shop(causal: Estimate, changes: Partial<ShopRecord> = {}): ShopRecord {
       { name: 'c', traits: [], spend: 10, truth: -50 },
     ],
     estimates: { ...everything, causal, last_click: { credit: [10, 80, 10] } },
+    deltaR: { value: 50, low: 0, high: 120 },
+    tests: [],
     ...changes,
   };
 }

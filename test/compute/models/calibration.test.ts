@@ -139,6 +139,12 @@ describe('calibration by experiments', () => {
     );
   });
 
+  test('harm in a group stays, and counts in its sum', () => {
+    const credit = Float64Array.of(-300, -50, 500, 0);
+    const cut = cutAtZero(credit, Float64Array.of(1, 1, 1, 1), [{ channels: [0, 1, 2] }], (c) => c === 0);
+    expect([...cut]).toEqual([-300, 0, 450, 0]);
+  });
+
   test('the order of experiments makes no difference', () => {
     fc.assert(
       fc.property(belief, fc.array(experiment, { minLength: 2, maxLength: 4 }), (before, experiments) => {

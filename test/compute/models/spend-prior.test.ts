@@ -15,9 +15,8 @@ const SETTING: CreditSetting = {
 const CREDIT: IncrementalCredit = {
   basis: 'placebo_adjusted',
   weights: { markov: 0, shapley: 0, dominance: 0, rwa: 0, prav: 1 },
-  revenue: 1000,
+  value: Float64Array.of(900, 100, 0),
   conversions: 20,
-  share: Float64Array.of(0.9, 0.1, 0),
   low: Float64Array.of(800, -300, 0),
   high: Float64Array.of(1000, 500, 0),
   replicates: Float64Array.of(880, 90, 0, 920, 110, 0),
@@ -29,8 +28,7 @@ const CREDIT: IncrementalCredit = {
 const everywhere = Uint8Array.of(1, 1, 1);
 const lean = (spend: readonly number[], isOnJourney = everywhere, credit = CREDIT, setting = SETTING) =>
   leanOnSpend(credit, { spend: Float64Array.from(spend), isOnJourney }, setting);
-const creditOf = ({ credit }: ReturnType<typeof lean>): Float64Array =>
-  credit.share.map((part) => part * credit.revenue);
+const creditOf = ({ credit }: ReturnType<typeof lean>): Float64Array => credit.value;
 
 test('two pieces of evidence meet by their precision; the usual return is log-normal (0.2, 0.9)', () => {
   // Moments of a log-normal distribution: median e^m, variance (e^(s²) − 1)·e^(2m + s²).
@@ -47,9 +45,8 @@ test('two pieces of evidence meet by their precision; the usual return is log-no
 
 test('totals follow, at the value of an order; intervals stay, replicates and ends shift along', () => {
   const { credit } = lean([0, 50, 0]);
-  const shift = credit.revenue - 1000;
-  expect(credit.revenue).toBeCloseTo(total(creditOf({ credit, spendWeight: credit.share })), 9);
-  expect(credit.conversions).toBeCloseTo(credit.revenue / 50, 9);
+  const shift = total(credit.value) - 1000;
+  expect(credit.conversions).toBeCloseTo(total(credit.value) / 50, 9);
   expect([credit.low, credit.high]).toEqual([CREDIT.low, CREDIT.high]);
   [880, 90 + shift, 0, 920, 110 + shift, 0].forEach((amount, i) => expect(credit.replicates[i]).toBeCloseTo(amount, 9));
   [850, 80 + shift, 0].forEach((amount, c) => expect(credit.ends[0]![c]).toBeCloseTo(amount, 9));
@@ -66,11 +63,19 @@ test('what is known exactly does not move', () => {
   expect(lean([500, 500, 0], everywhere, exact).credit).toBe(exact);
 });
 
+test('of harm the usual return knows nothing: a channel whose whole interval lies below 0 stays there', () => {
+  const harm = { ...CREDIT, value: Float64Array.of(900, -400, 0), high: Float64Array.of(1000, -100, 0) };
+  const { credit, spendWeight } = lean([50, 50, 0], everywhere, harm);
+  expect(spendWeight[1]).toBe(0);
+  expect(credit.value[1]).toBe(-400);
+  expect(credit.value[0]).toBeLessThan(900);
+});
+
 test('where the rows show no effect, the credit stands on the spend', () => {
-  const none = { ...CREDIT, revenue: 0, conversions: 0, share: new Float64Array(3), replicates: new Float64Array(6) };
+  const none = { ...CREDIT, conversions: 0, value: new Float64Array(3), replicates: new Float64Array(6) };
   const { credit } = lean([0, 50, 0], everywhere, none);
-  expect(credit.revenue).toBeGreaterThan(0);
-  expect(credit.conversions).toBeCloseTo(credit.revenue / (SETTING.mostRevenue / SETTING.mostConversions), 9);
+  expect(total(credit.value)).toBeGreaterThan(0);
+  expect(credit.conversions).toBeCloseTo(total(credit.value) / (SETTING.mostRevenue / SETTING.mostConversions), 9);
 });
 
 test('the credit lies between that of the rows and the usual return, within the revenue that touches preceded', () => {

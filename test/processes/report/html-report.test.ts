@@ -1,7 +1,7 @@
 import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
 import { escapeHtml } from '../../../processes/report/html.ts';
 import { htmlReport } from '../../../processes/report/html-report.ts';
-import { CAUSAL, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
+import { CAUSAL, pathModelReport, TESTS, withChannel, withMembers } from './report-fixture.ts';
 
 const HOSTILE = `"><img src=x onerror=alert(1)></svg><script>alert('&')</script>`;
 
@@ -48,6 +48,31 @@ describe('the HTML report', () => {
     for (const plot of plots)
       for (const { channel, is_baseline: unpaid } of CAUSAL.channel_impact)
         if (!unpaid) expect(plot).toContain(`>${channel}`);
+  });
+
+  test('says what the figures were tested for: what failed, what could not be tried, and what each test found', () => {
+    const tested = htmlReport(withMembers({ diagnostics: { ...CAUSAL.diagnostics, tests: TESTS } }), 'x');
+    const text = visibleText(tested);
+    expect(text).toContain('What these figures were tested for 1 of 2 tests on the data itself passed.');
+    expect(text).toContain('✗ direct It would be credited with 12 % of the revenue.');
+    expect(text).toContain('– halves of the data The data covers 40 days, and this takes 56.');
+    expect(text).toContain('channel held out as if paid no counterpart retargeting 3.0 % direct +12.3 % ✗');
+    expect(visibleText(page)).not.toContain('What these figures were tested for');
+  });
+
+  test('a channel that does harm has a bar to the left of 0, and is said to take revenue away', () => {
+    const harmed = withChannel('video', {
+      attributed_revenue: -1500,
+      confidence_interval: { lower: -2400, upper: -600, level: 0.95 },
+      share: -0.3,
+    });
+    const harm = htmlReport(harmed, 'x');
+    expect(visibleText(harm)).toContain('video takes revenue away: the whole interval lies below 0.');
+    expect(visibleText(harm)).not.toContain('below break-even: video');
+    const [credit, spend] = figures(harm);
+    expect(credit).toContain('-$2K');
+    expect(spend).toContain('>video');
+    for (const width of harm.matchAll(/width:(-?[\d.]+)%/g)) expect(Number(width[1])).toBeGreaterThanOrEqual(0);
   });
 
   test('states the headline figures, findings, warnings, weights and the digest', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { terminalTable } from '../../../processes/report/terminal-table.ts';
 import { displayWidth, printable, truncate, wrap } from '../../../processes/report/terminal-text.ts';
-import { CAUSAL, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
+import { CAUSAL, TESTS, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
 
 const wide = { width: 120, colours: false };
 const lineOf = (table: string, label: string): string => table.split('\n').find((line) => line.startsWith(label))!;
@@ -56,6 +56,14 @@ describe('the terminal table', () => {
     expect(cells(lineOf(table, 'all marketing'))[5]).toBe(
       (sum((each) => each.attributed_revenue) / sum((each) => each.spend)).toFixed(2),
     );
+  });
+
+  test('names the tests that failed, and counts the others', () => {
+    const table = terminalTable(withMembers({ diagnostics: { ...CAUSAL.diagnostics, tests: TESTS } }), wide);
+    expect(table).toContain('1 of 2 tests of these figures passed.');
+    expect(table).toContain('✗ direct: It would be credited with 12 % of the revenue.');
+    expect(table).not.toContain('Nearly all have counterparts.');
+    expect(terminalTable(CAUSAL, wide)).not.toContain('tests of these figures');
   });
 
   test('shows spend, last click, credit, interval, ROAS and confidence of a channel', () => {

@@ -154,7 +154,10 @@ export async function analyze(
     rwa: run('rwa', onPaths),
     prav: run('prav', { events: data.events, options, segments: breakdownRuns.segments }),
   };
+  // Beside the models; behind them, since they decide how long a run takes.
   const windowsRun = parameters.model === 'causal' ? holdoutWindowsOf(data, options, run) : null;
+  const measurementRun =
+    parameters.model === 'causal' ? run('credit_measurement', { events: data.events, options }) : null;
   const totals: RunTotals = {
     channels,
     isBaseline,
@@ -190,6 +193,7 @@ export async function analyze(
     spend: Float64Array.from(channels, (channel) => data.spend.get(channel) ?? 0),
     isOwnedMedia: Uint8Array.from(channels, (channel) => (isOwnedMedia(channel) ? 1 : 0)),
     experiments: plan.input,
+    ...(measurementRun !== null && { measurements: await measurementRun }),
   });
   const outcomes: ModelOutcomes = { ...members, causal };
   services.onOutcomes?.(outcomes);
@@ -227,6 +231,7 @@ function compose(
 ): AnalysisFigures {
   const { models, warnings, iterations, converged } = modelDiagnostics(parameters.model, outcomes);
   const { calibrations, warnings: calibrationWarnings } = calibrationsOf(plan, outcomes.causal);
+  const tests = parameters.model === 'causal' && outcomes.causal.ok ? { tests: outcomes.causal.tests } : {};
   const figures = {
     currency: parameters.currency,
     conversions: data.totals.conversions,
@@ -250,8 +255,9 @@ function compose(
       iterations,
       elapsedMs: Math.round(elapsedMs),
       seed: parameters.seed,
-      runDigest: canonicalDigest({ ...figures, models }),
+      runDigest: canonicalDigest({ ...figures, models, ...tests }),
       warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings, ...breakdownWarnings],
+      ...tests,
       models,
     },
   };

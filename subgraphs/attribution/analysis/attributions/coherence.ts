@@ -1,6 +1,6 @@
 import { recoveredRevenue } from './compose-figures.ts';
 import { isUnmeasurable } from './figures.ts';
-import type { AnalysisFigures } from './figures.ts';
+import type { AnalysisFigures, ChannelFigures } from './figures.ts';
 import { presentChannels } from './present-attribution.ts';
 
 /** Where the channels occur. */
@@ -13,6 +13,10 @@ const NEAR = 1e-6;
 const isNear = (one: number, other: number, unit = 1): boolean =>
   Math.abs(one - other) <= NEAR * Math.max(unit, Math.abs(one), Math.abs(other));
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Whether the credit is below 0 as its whole interval is. */
+const doesHarm = ({ attributedRevenueCents, confidenceInterval }: ChannelFigures): boolean =>
+  attributedRevenueCents < 0 && confidenceInterval !== null && confidenceInterval.upper < 0;
 
 /** What has to be true of any answer, whatever the data: each by name, true where it holds. */
 const INVARIANTS: Readonly<Record<string, (figures: AnalysisFigures, occurrences: Occurrences) => boolean>> = {
@@ -46,8 +50,20 @@ const INVARIANTS: Readonly<Record<string, (figures: AnalysisFigures, occurrences
     ),
   shares_sum_to_1: ({ channels }) => {
     const total = sum(channels.map(({ share }) => share));
-    return channels.every(({ share }) => share >= 0 && share <= 1 + NEAR) && (isNear(total, 1) || total === 0);
+    const harms = channels.some(doesHarm);
+    return (
+      channels.every(
+        (channel) =>
+          channel.share === 0 || (channel.share > 0 ? harms || channel.share <= 1 + NEAR : doesHarm(channel)),
+      ) &&
+      (isNear(total, 1) || total === 0)
+    );
   },
+  credit_below_0_only_where_the_whole_interval_is: ({ channels, revenueCents }) =>
+    revenueCents < 0 ||
+    channels.every(
+      (channel) => channel.attributedRevenueCents >= -1 || !('identification' in channel) || doesHarm(channel),
+    ),
   shares_of_each_model_sum_to_1: ({ modelBreakdown }) =>
     Object.values(modelBreakdown)
       .map((shares) => sum(Object.values(shares)))
@@ -66,7 +82,7 @@ const INVARIANTS: Readonly<Record<string, (figures: AnalysisFigures, occurrences
         (Math.abs(channel.attributedRevenueCents) <= 1 && channel.confidenceInterval === null),
     ),
   conversions_stay_within_those_observed: ({ channels, conversions }) =>
-    channels.every((channel) => channel.conversions >= -NEAR) &&
+    channels.every((channel) => channel.conversions >= -NEAR || doesHarm(channel)) &&
     sum(channels.map((channel) => channel.conversions)) <= conversions * (1 + NEAR) + NEAR,
   baseline_holds_what_no_touch_preceded: ({ baselineRevenueCents, unattributedRevenueCents, channels }) =>
     unattributedRevenueCents <= 0 || baselineRevenueCents + channels.length >= unattributedRevenueCents,

@@ -63,7 +63,7 @@ export function presentAttribution(
     comparison: figures === null ? null : presentRules(figures.comparison, isShown),
     timeSeries: figures?.timeSeries == null ? null : presentTimeSeries(figures.timeSeries, isShown),
     campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, figures.channels, isShown),
-    diagnostics: figures === null ? null : presentDiagnostics(figures),
+    diagnostics: figures === null ? null : presentDiagnostics(figures, isShown),
     progress: isFinished(attribution) ? 1 : progress,
     failure,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
@@ -74,9 +74,16 @@ export function presentAttribution(
   };
 }
 
-function presentDiagnostics({ diagnostics, calibrations }: AnalysisFigures) {
-  const experiments = (calibrations ?? []).map((each) => ({ ...each, channels: each.channels ?? [each.channel] }));
-  return { ...diagnostics, models: shownModels(diagnostics.models), experiments };
+function presentDiagnostics(
+  { diagnostics: { tests, ...diagnostics }, calibrations }: AnalysisFigures,
+  isShown: (channel: string) => boolean,
+) {
+  return {
+    ...diagnostics,
+    ...(tests !== undefined && { tests: tests.filter(({ channel }) => channel === null || isShown(channel)) }),
+    models: shownModels(diagnostics.models),
+    experiments: (calibrations ?? []).map((each) => ({ ...each, channels: each.channels ?? [each.channel] })),
+  };
 }
 
 /**

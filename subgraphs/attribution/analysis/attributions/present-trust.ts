@@ -46,7 +46,8 @@ export function presentTrust(
   if (
     evidence.crossResponseConsistency > MISATTRIBUTED ||
     evidence.widestChannel !== null ||
-    figures.channels.some(({ share, identification }) => share > LARGE_SHARE && identification?.status === 'partial')
+    figures.channels.some(({ share, identification }) => share > LARGE_SHARE && identification?.status === 'partial') ||
+    figures.diagnostics.tests?.some(({ status }) => status === 'fail') === true
   )
     classifications.push('misattribution');
   if (temporalDisplacement > OUTDATED || source?.statusAt(now) === 'error') classifications.push('outdated_reference');

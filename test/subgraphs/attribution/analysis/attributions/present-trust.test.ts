@@ -255,6 +255,32 @@ test('models that differ, a wide interval and a broken invariant are classified'
   });
 });
 
+test('a test of the credit that failed is a misattribution, one that passed is none', () => {
+  const classified = (status: 'pass' | 'fail') => {
+    const figures = {
+      ...FIGURES,
+      diagnostics: {
+        ...FIGURES.diagnostics,
+        tests: [
+          {
+            code: 'overlap' as const,
+            channel: 'ads',
+            status,
+            estimate: 0.2,
+            interval: null,
+            threshold: 0.1,
+            message: 'Nobody to compare with.',
+          },
+        ],
+      },
+    };
+    return presentTrust({ ...evidence(), resultDigest: canonicalDigest(figures) }, figures, source(), NOW, '2026-02-01')
+      .components.taxonomy.classifications;
+  };
+  expect(classified('fail')).toEqual(['misattribution']);
+  expect(classified('pass')).toEqual([]);
+});
+
 describe('invariants', () => {
   const broken = (changes: Partial<AnalysisFigures>, touchesOf = () => 1) =>
     brokenInvariants({ ...FIGURES, ...changes }, { touchesOf });
@@ -278,6 +304,31 @@ describe('invariants', () => {
 
   test('no_credit_without_a_touch_or_an_experiment', () =>
     expect(broken({}, () => 0)).toEqual(['no_credit_without_a_touch_or_an_experiment']));
+
+  test('credit below 0 needs an interval that lies there; its share and orders are below 0, too', () => {
+    const [email, ads, direct] = FIGURES.channels as [ChannelFigures, ChannelFigures, ChannelFigures];
+    const point = { status: 'point' as const, reasons: [] };
+    const harm = (upper: number) => ({
+      channels: [
+        { ...email, share: 4 / 3, identification: point },
+        {
+          ...ads,
+          attributedRevenueCents: -10_000,
+          conversions: -2,
+          share: -1 / 3,
+          identification: point,
+          confidenceInterval: { lower: -150, upper, level: 0.95 },
+        },
+        direct,
+      ],
+      baselineRevenueCents: 70_000,
+      deltaRNetCents: -40_000,
+    });
+    expect(broken(harm(-20))).toEqual([]);
+    expect(broken(harm(20))).toContain('credit_below_0_only_where_the_whole_interval_is');
+    expect(broken(harm(20))).toContain('shares_sum_to_1');
+    expect(broken(harm(20))).toContain('conversions_stay_within_those_observed');
+  });
 
   test('what is missing in the sum is an inconsistency in proportion', () => {
     fc.assert(
