@@ -176,6 +176,13 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
 
+  'data-quality': {
+    // It is measured of what a source holds.
+    make: async ({ id }) => {
+      await id('ds');
+    },
+  },
+
   'channel-rules': {
     make: async ({ put, id }) => {
       await put(`/data-sources/${await id('ds')}/channel-rules`, {

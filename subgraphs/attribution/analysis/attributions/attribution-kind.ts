@@ -12,6 +12,8 @@ import type { ChannelNaming } from '../../intake/touchpoints/channel-expression.
 import { channelNamingOf, digestOf } from '../../intake/channel-rules/channel-rule-store.ts';
 import type { DataSource, SyncSchedule } from '../../intake/data-sources/data-source.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
+import type { QualityContext } from '../../intake/quality/measure-quality.ts';
+import { uploadsWithFindings } from '../../intake/quality/upload-quality.ts';
 import { arrivalsOf, noticeRowsSince, type Arrivals } from '../../intake/data-sources/late-rows.ts';
 import { sourceDays } from '../../intake/data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
@@ -45,6 +47,8 @@ export interface RunQuery {
   readonly earliestDay?: string | null;
   /** State of the store in which the source's rows were last found to be those on record. */
   readonly verifiedParts?: string | null;
+  /** What the quality of the rows is judged by; it is not measured where absent. */
+  readonly quality?: QualityContext;
 }
 
 export type LoadRunData = (
@@ -71,6 +75,7 @@ export interface AnalysisInput {
   readonly naming: ChannelNaming | undefined;
   /** At the source, before the run read its first row. */
   readonly arrivals: Arrivals | null;
+  readonly uploads: QualityContext['uploads'];
   readonly at: Date;
 }
 
@@ -124,6 +129,7 @@ async function load(em: SqlEntityManager, attribution: Attribution, at: Date): P
     recordedDays: await sourceDays(em, dataSourceId),
     naming: await channelNamingOf(em, dataSourceId),
     arrivals: await arrivalsOf(em, dataSourceId),
+    uploads: await uploadsWithFindings(em, dataSourceId, [start, end]),
     at,
   };
 }
@@ -152,7 +158,8 @@ async function compute(
   input: AnalysisInput,
   onProgress: (event: ProgressEvent) => void,
 ): Promise<{ readonly figures: AnalysisFigures; readonly trust: TrustEvidence | null }> {
-  const { source, experiments, naming, at } = input;
+  const { source, experiments, naming, uploads, at } = input;
+  const parameters = parametersOf(attribution, source, naming);
   const startedMs = performance.now();
   const query: RunQuery = {
     accountId: source.accountId,
@@ -166,6 +173,7 @@ async function compute(
     experiments,
     earliestDay: source.statistics?.earliest ?? null,
     verifiedParts: source.verifiedParts ?? null,
+    quality: { uploads, currency: parameters.currency, baselineChannels: parameters.baselineChannels },
   };
   const announce = (name: keyof typeof READING): void => onProgress(READING[name]);
   const isSlowed = job.data.delayMs > 0;
@@ -189,7 +197,6 @@ async function compute(
     },
     'analysis started',
   );
-  const parameters = parametersOf(attribution, source, naming);
   const isLarge = isLargeRun(
     Math.max(data.paths.steps.length, data.events?.timeS.length ?? 0),
     data.paths.channels.length,
@@ -244,6 +251,7 @@ function parametersOf(attribution: Attribution, source: DataSource, naming: Chan
     baselineChannels: attribution.baselineChannels ?? source.baselineChannels,
     currency: source.currency ?? 'USD',
     channelRulesDigest: digestOf(naming),
+    acceptQuality: attribution.acceptQuality ?? [],
     seed: `${attribution.dataSourceId}/${attribution.dateStart}/${attribution.dateEnd}`,
   };
 }

@@ -5,6 +5,7 @@ import type {
   identification,
   spendResponse,
 } from '../../../../schema/contract/attribution-impact.ts';
+import type { DataQuality } from '../../../../schema/contract/data-quality.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
 import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
 
@@ -110,4 +111,6 @@ export interface AnalysisFigures {
   /** Null for aggregated paths, or too many campaigns to tell apart. Absent as above. */
   readonly campaigns?: readonly CampaignFigures[] | null;
   readonly diagnostics: AnalysisDiagnostics;
+  /** How good the rows were; absent in results from before it was measured, and no part of the run's digest. */
+  readonly dataQuality?: DataQuality;
 }

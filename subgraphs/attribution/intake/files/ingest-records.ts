@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { isPassing } from '../../../../platform/clickhouse/outage.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
+import { dayAt } from '../../../../schema/day-range.ts';
 import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../data-sources/data-source.ts';
+import type { FileQuality } from '../data-sources/upload.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
@@ -81,7 +83,9 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
     const finding = await readAll(options, file, blocks);
     await blocks.settled();
     await retried(() => store.reject(finding.rejects, versionOf(options.now, 0)));
-    return reportOf(options.uploadId, finding);
+    const report = reportOf(options.uploadId, finding);
+    const repeated = await retried(() => store.repeatedOrders(finding.conversions, versionsOf(options.now)));
+    return repeated === 0 ? report : { ...report, quality: { ...report.quality, repeatedOrders: repeated } };
   } finally {
     await blocks.abandoned();
   }
@@ -179,7 +183,27 @@ function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
     contentDigest: finding.digest,
     earliest: timeOf(earliestMs),
     latest: timeOf(latestMs),
+    quality: qualityOf(finding),
   };
+}
+
+function qualityOf(finding: ReadingFinding): FileQuality {
+  const { conversions, earliestMs, latestMs } = finding;
+  const { rejectedRevenue, unpricedRejects, assumedTimeZone, ambiguousDates, droppedRefunds } = finding;
+  return {
+    ...(earliestMs !== null && latestMs !== null && { firstDay: dayAt(earliestMs), lastDay: dayAt(latestMs) }),
+    ...(conversions > 0 && { conversions }),
+    ...(rejectedRevenue !== undefined && { rejectedRevenue }),
+    ...(unpricedRejects !== undefined && { unpricedRejects }),
+    ...(assumedTimeZone !== undefined && { assumedTimeZone }),
+    ...(ambiguousDates !== undefined && { ambiguousDates }),
+    ...(droppedRefunds !== undefined && { droppedRefunds }),
+  };
+}
+
+/** Those of all blocks of an upload. */
+function versionsOf(now: Date): { readonly from: string; readonly until: string } {
+  return { from: versionOf(now, 0), until: versionOf(new Date(now.getTime() + 1), 0) };
 }
 
 /** Later uploads win over earlier ones, later blocks of an upload over its earlier ones. */

@@ -1,3 +1,4 @@
+import type { FileQuality } from '../data-sources/upload.ts';
 import type { RowReject } from './rejects.ts';
 import type { ReadingLimits } from './reading-limits.ts';
 import type { ContentEncoding } from './reader/file-content.ts';
@@ -54,8 +55,11 @@ export interface RoomWanted {
   readonly bytes: number;
 }
 
-/** What a reader found in a file that it read to its end. */
-export interface ReadingFinding {
+/** What a reader found in a file that it read to its end, and how good that is. */
+export interface ReadingFinding extends Pick<
+  FileQuality,
+  'rejectedRevenue' | 'unpricedRejects' | 'assumedTimeZone' | 'ambiguousDates' | 'droppedRefunds'
+> {
   readonly kind: RecordKind;
   readonly accepted: number;
   readonly rejected: number;

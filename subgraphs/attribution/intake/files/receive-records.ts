@@ -209,6 +209,7 @@ async function completeUpload(
         rowsRejected: report.rowsRejected,
         bytes: report.bytes,
         contentDigest: report.contentDigest,
+        quality: report.quality,
       },
       now,
     );
