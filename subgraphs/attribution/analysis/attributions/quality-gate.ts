@@ -44,9 +44,11 @@ export function refuseBlocking(quality: DataQuality, accepted?: readonly Quality
 
 /** What is wrong, and what to do about it. */
 export const sentenceOf = (refused: readonly QualityCheck[]): string =>
-  ['The rows are not good enough for an answer.', ...refused.map(({ message, remedy }) => `${message} ${remedy}`)].join(
-    ' ',
-  );
+  [
+    'The rows are not good enough for an answer.',
+    ...refused.map(({ message }) => message),
+    ...new Set(refused.map(({ remedy }) => remedy)),
+  ].join(' ');
 
 const namesOf = (refused: readonly QualityCheck[]): string => JSON.stringify(refused.map(({ code }) => code));
 

@@ -77,7 +77,8 @@ const ORDERS = `
     toFloat64(sumIf(total, NOT matched)) AS unmatchedRevenue, uniqExactIf(user, n > 0) AS users,
     uniqExactIf(user, n > 0 AND NOT matched) AS unmatchedUsers, sumIf(n - 1, n > 1 AND price > 0) AS alike,
     toFloat64(sumIf(total - price, n > 1 AND price > 0)) AS alikeRevenue, sumIf(n, price <= 0) AS refunds,
-    groupUniqArrayIf(${MOST_HEAVY_USERS})(user, touches >= ${BOT_TOUCHES.least}) AS heavyUsers
+    arrayMap(user -> toString(user),
+      groupUniqArrayIf(${MOST_HEAVY_USERS})(user, touches >= ${BOT_TOUCHES.least})) AS heavyUsers
   FROM (
     SELECT user, price, n, price * n AS total, clicks > 0 OR touches > 0 AS matched, touches
     FROM (
@@ -136,7 +137,7 @@ const TouchGroup = z.object({ ofDay: Count, day: z.string(), channel: z.string()
 const BOTS = `
   SELECT count() AS users, sum(n) AS touches, ${sumOf('own')} AS cost FROM (
     SELECT count() AS n, sum(cost) AS own, uniqExact(${dayOf}) AS days FROM touchpoints FINAL
-      WHERE ${IN_RANGE} AND ${USER} IN {heavy_users:Array(UInt64)}
+      WHERE ${IN_RANGE} AND ${USER} IN arrayMap(user -> toUInt64(user), {heavy_users:Array(String)})
       GROUP BY user_id HAVING n >= ${BOT_TOUCHES.least} AND n > ${BOT_TOUCHES.aDay} * days
   )`;
 const BotsRow = z.object({ users: Count, touches: Count, cost: z.number() });

@@ -62,7 +62,8 @@ const SHIFT_LIMITS = { warning: SHIFT.factor } as const;
  * moves one of them alone is mostly a change in what is tracked or exported.
  */
 export const levelShift: Look = ({ stored: { days }, currency }) => {
-  const daily = calendarOf(days);
+  // Gaps are told of by themselves.
+  const daily = days.filter(({ touches, orders }) => touches > 0 && orders > 0);
   let [factor, place, isUp] = [1, -1, true];
   for (let at = SHIFT.days; at + SHIFT.days <= daily.length; at += 1) {
     const [before, after] = [daily.slice(at - SHIFT.days, at), daily.slice(at, at + SHIFT.days)].map(totalsOf);
@@ -95,13 +96,3 @@ const totalsOf = (days: readonly DayQuality[]) => ({
   touches: sumOf(days, ({ touches }) => touches),
   orders: sumOf(days, ({ orders }) => orders),
 });
-
-/** Every day from the first to the last with rows. */
-function calendarOf(days: readonly DayQuality[]): readonly DayQuality[] {
-  const known = new Map(days.map((day) => [day.day, day]));
-  const daily: DayQuality[] = [];
-  const last = days.at(-1)?.day ?? '';
-  for (let day = days[0]?.day ?? '9'; day <= last; day = dayAfter(day))
-    daily.push(known.get(day) ?? { day, touches: 0, orders: 0, revenue: 0 });
-  return daily;
-}

@@ -42,6 +42,7 @@ export const rejectedRevenue: Look = (evidence) => {
 /** Amounts in another currency than that of the source, for which there is no rate. */
 export const mixedCurrencies: Look = ({ stored, uploads, currency, dateRange }) => {
   const others = new Map<string, { rows: number; amount: number }>();
+  let isEstimated = false;
   const add = (code: string, rows: number, amount: number): void => {
     if (code === '' || code === currency) return;
     const known = others.get(code) ?? { rows: 0, amount: 0 };
@@ -52,6 +53,7 @@ export const mixedCurrencies: Look = ({ stored, uploads, currency, dateRange }) 
     if (shareOfConversions(upload) === 0) continue;
     const part = partInRange(upload, dateRange);
     const { foreignRows, rowsRejected, keptRejects, found } = upload;
+    isEstimated ||= foreignRows.size > 0 && (part < 1 || keptRejects < rowsRejected);
     for (const [code, rows] of foreignRows) add(code, (part * rows * rowsRejected) / keptRejects, 0);
     for (const [code, text] of Object.entries(found.rejectedRevenue ?? {})) add(code, 0, part * Number(text));
   }
@@ -61,7 +63,7 @@ export const mixedCurrencies: Look = ({ stored, uploads, currency, dateRange }) 
   if (named.length === 0 || all < LEAST.orders) return null;
   const [first, { amount }] = named[0]!;
   const shown = named.map(([code, other]) =>
-    other.amount > 0 ? words.money(other.amount, code) : `${words.count(other.rows)} orders in ${code}`,
+    other.amount > 0 ? words.money(other.amount, code) : `${isEstimated ? 'about ' : ''}${words.count(other.rows)} orders in ${code}`,
   );
   return checkOf('blocking', 0, {
     code: 'mixed_currencies',
