@@ -20,7 +20,9 @@ export const spendWithoutTouches: Look = ({ stored: { channels }, spend, currenc
     const other = likeChannel(channel, touched);
     return other === null ? [] : [{ channel, other }];
   });
-  const twice = alike.filter(({ other }) => (spend.get(other) ?? 0) > 0).map(({ channel, other }) => `${channel} as ${other}`);
+  const twice = alike
+    .filter(({ other }) => (spend.get(other) ?? 0) > 0)
+    .map(({ channel, other }) => `${channel} as ${other}`);
   const rules = alike.map(({ channel, other }) => JSON.stringify({ match: { channel }, channel: other }));
   return aboveLimit(APART_LIMITS, {
     code: 'spend_without_touches',
@@ -31,7 +33,9 @@ export const spendWithoutTouches: Look = ({ stored: { channels }, spend, currenc
       `${words.percent(amount / total)} of the spend, ${words.money(amount, currency)}, is on channels that no touch ` +
       `names: ${words.list(apart.map(([channel, each]) => `${channel} (${words.money(each, currency)})`))}. What it ` +
       `brings cannot be told.` +
-      (twice.length > 0 ? ` The touches have a cost of their own, so that it may count twice: ${words.list(twice)}.` : ''),
+      (twice.length > 0
+        ? ` The touches have a cost of their own, so that it may count twice: ${words.list(twice)}.`
+        : ''),
     remedy:
       rules.length > 0
         ? `The touches seem to call them otherwise. Use one name in both files, or channel rules: ${rules.join(', ')}.`

@@ -6,7 +6,7 @@ import type { DayQuality } from './stored-quality.ts';
 
 const MISSING_LIMITS = { warning: 0.05, blocking: 0.4 } as const;
 /** Fewer days tell of no habit; fewer rows a day, and a day without one is chance (below 1 % at five). */
-const GAP_LEAST = { days: 14, rowsADay: 5 } as const;
+const GAP_LEAST = { days: 14, present: 7, rowsADay: 5 } as const;
 
 /** Days between the first and the last row of the range on which there is no touch, or no order. */
 export const missingDays: Look = ({ stored: { days }, currency }) => {
@@ -15,7 +15,7 @@ export const missingDays: Look = ({ stored: { days }, currency }) => {
   if (span < GAP_LEAST.days) return null;
   const gapOf = (rows: (day: DayQuality) => number): number => {
     const present = days.filter((day) => rows(day) > 0).length;
-    return present === 0 || sumOf(days, rows) < GAP_LEAST.rowsADay * present ? 0 : span - present;
+    return present < GAP_LEAST.present || sumOf(days, rows) < GAP_LEAST.rowsADay * present ? 0 : span - present;
   };
   const [touches, orders] = [gapOf((day) => day.touches), gapOf((day) => day.orders)];
   const isOrders = orders > touches;

@@ -63,7 +63,9 @@ export const mixedCurrencies: Look = ({ stored, uploads, currency, dateRange }) 
   if (named.length === 0 || all < LEAST.orders) return null;
   const [first, { amount }] = named[0]!;
   const shown = named.map(([code, other]) =>
-    other.amount > 0 ? words.money(other.amount, code) : `${isEstimated ? 'about ' : ''}${words.count(other.rows)} orders in ${code}`,
+    other.amount > 0
+      ? words.money(other.amount, code)
+      : `${isEstimated ? 'about ' : ''}${words.count(other.rows)} orders in ${code}`,
   );
   return checkOf('blocking', 0, {
     code: 'mixed_currencies',
