@@ -11,6 +11,7 @@ import type { DataQuality, QualityCode } from '../../schema/contract/data-qualit
 import { dayAt, EARLIEST_DAY, MAX_AHEAD_MS } from '../../schema/day-range.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { RunFailedError } from '../../subgraphs/attribution/runs/run-failed-error.ts';
+import { assertAmountsInRange } from '../../subgraphs/attribution/analysis/attributions/amount-range.ts';
 import { analyze, type RunParameters } from '../../subgraphs/attribution/analysis/attributions/analyze.ts';
 import { measureEvidence } from '../../subgraphs/attribution/analysis/attributions/assess-trust.ts';
 import type { ModelOutcomes } from '../../subgraphs/attribution/analysis/attributions/compose-figures.ts';
@@ -129,6 +130,7 @@ async function runOn(
     signal,
   );
   signal.throwIfAborted();
+  assertAmountsInRange(data);
   refuseBadFiles(data.quality, request.acceptQuality);
 
   progress.at(PROGRESS.models, 'Running the models');

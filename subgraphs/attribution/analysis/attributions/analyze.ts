@@ -108,6 +108,7 @@ export async function analyze(
   parameters: RunParameters,
   services: RunServices,
 ): Promise<AnalysisFigures> {
+  assertAmountsInRange(data);
   assertGoodEnough(data.quality, parameters.acceptQuality);
   if (data.totals.conversions === 0) {
     throw new RunFailedError({
@@ -124,7 +125,6 @@ export async function analyze(
         'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.',
     });
   }
-  assertAmountsInRange(data);
   const channels = channelsOf(data);
   const isBaseline = Uint8Array.from(channels, (channel) =>
     isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0,

@@ -4,12 +4,12 @@ import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { Credit } from './compose-figures.ts';
 
 /** Checks after which nobody knows whose the money is (interface decisions §20). */
-const DECISIVE: readonly QualityCode[] = [
+const DECISIVE: ReadonlySet<QualityCode> = new Set([
   'order_match_rate',
   'user_match_rate',
   'rejected_revenue',
   'mixed_currencies',
-];
+]);
 const WARNED = 0.5;
 
 /** Blocking checks that whoever asks has not accepted. */
@@ -59,7 +59,7 @@ const namesOf = (refused: readonly QualityCheck[]): string => JSON.stringify(ref
 export function qualityRisk(quality: DataQuality | undefined): number {
   const checks = quality?.checks ?? [];
   if (checks.some(({ severity }) => severity === 'blocking')) return 1;
-  return checks.some(({ code, severity }) => severity === 'warning' && DECISIVE.includes(code)) ? WARNED : 0;
+  return checks.some(({ code, severity }) => severity === 'warning' && DECISIVE.has(code)) ? WARNED : 0;
 }
 
 /** Whether something blocking was accepted: then credit goes to whom the rows happen to show. */
@@ -83,6 +83,6 @@ export function asSureAsTheRows(credit: Credit, quality: DataQuality | undefined
 }
 
 function shareSeen({ code, value }: QualityCheck): number {
-  if (!DECISIVE.includes(code)) return 1;
+  if (!DECISIVE.has(code)) return 1;
   return code === 'order_match_rate' || code === 'user_match_rate' ? value : 1 - value;
 }
