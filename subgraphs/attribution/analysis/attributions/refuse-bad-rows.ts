@@ -47,11 +47,11 @@ export async function refuseBadRows(
   refuseBlocking(quality, accepted);
 }
 
-function isSuspect({ statistics, rowsAccepted, rowsRejected }: DataSource): boolean {
+function isSuspect({ statistics, rowsRejected }: DataSource): boolean {
   if (statistics == null || statistics.conversions === 0) return false;
   return (
     (statistics.touchpoints > 0 && statistics.touchpointMatchRate < SUSPECT.matchRate) ||
-    Number(rowsRejected) > SUSPECT.rejected * Number(rowsAccepted) ||
+    Number(rowsRejected) > SUSPECT.rejected * statistics.conversions ||
     statistics.duplicateRate > SUSPECT.duplicates
   );
 }
