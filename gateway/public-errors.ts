@@ -78,8 +78,8 @@ export class PublicErrors {
   }
 
   /**
-   * `extensions` holds the contract's members, and beside them `reason`, `errors` and `retry_after` where there are
-   * any.
+   * `extensions` holds the contract's members, and beside them `reason`, `errors`, `data_quality` and `retry_after`
+   * where there are any.
    */
   present(thrown: unknown, requestId: string): GraphQLFormattedError {
     const { message, problem } = problemBehind(thrown, requestId, this.#logger).renaming(inInput);
@@ -97,6 +97,7 @@ export class PublicErrors {
         ...(problem.param === undefined ? {} : { param: problem.param }),
         ...(problem.code === undefined ? {} : { reason: problem.code }),
         ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+        ...(problem.dataQuality === undefined ? {} : { data_quality: problem.dataQuality }),
         ...(problem.retryAfterS === undefined ? {} : { retry_after: problem.retryAfterS }),
       },
     };

@@ -10,7 +10,8 @@ import type { InspectOptions } from './cli/inspect-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
 import type { ListenOptions } from './cli/listen-command.ts';
 import type { VerifyOptions } from './cli/verify-command.ts';
-import { calendarDate, decimalNumber, nameList, scopeList, wholeNumber, wholePosition } from './cli/option-values.ts';
+import { calendarDate, decimalNumber, nameList, qualityCodes, scopeList } from './cli/option-values.ts';
+import { wholeNumber, wholePosition } from './cli/option-values.ts';
 import { packageVersion } from './package-version.ts';
 
 /** Exit codes of every command. */
@@ -110,6 +111,11 @@ function addAnalyze(program: Command): void {
       '--experiments <file>',
       'results of experiments that calibrate causal: a CSV file with channel, method (holdout or geo), start, end, ' +
         'incremental_revenue, standard_error',
+    )
+    .option(
+      '--accept-quality <codes>',
+      'go on although these checks of the data are blocking, separated by commas',
+      qualityCodes,
     )
     .option('--json', 'print the result as JSON')
     .option('--report <file>', 'write a report as one HTML file')

@@ -23,6 +23,7 @@ import { inspectRecords } from '../subgraphs/attribution/intake/files/inspect-re
 import { receiveRecords } from '../subgraphs/attribution/intake/files/receive-records.ts';
 import { listRejects, rejectsBefore } from '../subgraphs/attribution/intake/files/rejects.ts';
 import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-rows.ts';
+import { qualityMeasure } from '../subgraphs/attribution/intake/quality/measure-quality.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
@@ -106,6 +107,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         isAgent: async (id) => (await findPublicFace(database, id)) !== null,
         channelsOf: async (source) => sourceChannels(clickhouse, await withoutGaps(clickhouse, source)),
         isRegex: regexCheck(clickhouse),
+        measureQuality: qualityMeasure(clickhouse),
       });
   }
 }

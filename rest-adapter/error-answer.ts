@@ -15,7 +15,7 @@ const DEFAULT_RETRY_S: Readonly<Record<string, number>> = {
 
 /** The inner `error` object of the contract's Error structure, with its additive members where they say something. */
 export function errorObject(problem: ProblemError, requestId: string, publicBaseUrl: string): Json {
-  const { type, code, param, errors } = problem.problem;
+  const { type, code, param, errors, dataQuality } = problem.problem;
   const retryAfter = retryAfterS(problem);
   return {
     type,
@@ -25,6 +25,7 @@ export function errorObject(problem: ProblemError, requestId: string, publicBase
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),
     ...(errors === undefined ? {} : { errors }),
+    ...(dataQuality === undefined ? {} : { data_quality: dataQuality }),
     ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
   };
 }

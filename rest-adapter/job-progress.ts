@@ -11,6 +11,7 @@ const PROGRESS_MEMBERS = ['status', 'stage', 'progress', 'message', 'eta_seconds
 const FAILURE_TYPES: Readonly<Record<string, ProblemType>> = {
   insufficient_data: 'validation_error',
   amount_out_of_range: 'validation_error',
+  data_quality_insufficient: 'validation_error',
   source_unavailable: 'data_source_unavailable',
   cancelled: 'conflict',
 };

@@ -38,9 +38,9 @@ export function restAttribution(attribution: {
 
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
- * in the sandbox, where the fee is only shown, `workspace_id` in a workspace; of a channel, `identification` where a
- * model says it, `spend_response` where one was seen; of the diagnostics, `tests` where any were made. All others stay as they were signed before there were such
- * members.
+ * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_quality` where it was measured; of a
+ * channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics, `tests`
+ * where any were made. All others stay as they were signed before there were such members.
  */
 export function membersThatApply({
   auto_refresh: autoRefresh,
@@ -49,9 +49,10 @@ export function membersThatApply({
   ...result
 }: Json): Json {
   const [channels, diagnostics] = [result['channel_impact'], result['diagnostics']];
+  const { data_quality: quality, ...unmeasured } = result;
   return {
-    ...result,
-    // In their places.
+    // All in their places.
+    ...(quality == null ? unmeasured : result),
     ...(typeof diagnostics === 'object' && diagnostics !== null
       ? { diagnostics: diagnosticsThatApply(diagnostics as Json) }
       : {}),

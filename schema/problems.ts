@@ -44,6 +44,9 @@ export interface ProblemDetail {
 /** Nobody reads more; a list of 100,000 unfit entries would be answered with fifty times its own size. */
 export const MOST_DETAILS = 50;
 
+/** A check of data quality, as REST shows it. */
+export type QualityFinding = Readonly<Record<string, string | number | null>>;
+
 export interface ProblemOptions {
   readonly code?: string;
   readonly param?: string;
@@ -52,6 +55,8 @@ export interface ProblemOptions {
   readonly retryAfterS?: number;
   /** Scopes that a key would need, apart by spaces (RFC 6750 §3). */
   readonly scope?: string;
+  /** What is wrong with the rows that an analysis was asked of. */
+  readonly dataQuality?: readonly QualityFinding[];
   /** Overrides the type's status: the three endpoints that answer 400 to a `validation_error`. */
   readonly status?: number;
   readonly cause?: unknown;
@@ -67,6 +72,7 @@ export interface ProblemWire {
   readonly retryAfterS?: number;
   /** Scopes that a key would need, apart by spaces (RFC 6750 §3). */
   readonly scope?: string;
+  readonly dataQuality?: readonly QualityFinding[];
 }
 
 /**
@@ -95,6 +101,7 @@ export class ProblemError extends Error {
         ...(errors.length === 0 ? {} : { errors }),
         ...(options.retryAfterS === undefined ? {} : { retryAfterS: options.retryAfterS }),
         ...(options.scope === undefined ? {} : { scope: options.scope }),
+        ...(options.dataQuality === undefined ? {} : { dataQuality: options.dataQuality }),
       },
     };
   }

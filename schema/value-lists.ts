@@ -28,6 +28,25 @@ export const CREDIT_TESTS = [
   'overlap',
 ] as const;
 export const CREDIT_TEST_STATUSES = ['pass', 'fail', 'not_applicable'] as const;
+/** What is looked at in the rows of a source, and how bad it can be (interface decisions §20). */
+export const QUALITY_CODES = [
+  'order_match_rate',
+  'user_match_rate',
+  'rejected_revenue',
+  'mixed_currencies',
+  'spend_without_touches',
+  'touches_without_spend',
+  'duplicate_orders',
+  'missing_days',
+  'ambiguous_dates',
+  'assumed_time_zone',
+  'bot_like_users',
+  'level_shift',
+  'campaign_coverage',
+  'refunds_missing',
+] as const;
+export const QUALITY_SEVERITIES = ['info', 'warning', 'blocking'] as const;
+export const QUALITY_STATUSES = ['good', 'warning', 'blocking'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export const ATTRIBUTION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 /** Why an analysis ended without figures. */
@@ -35,6 +54,7 @@ export const FAILURE_CODES = [
   'insufficient_data',
   'source_unavailable',
   'amount_out_of_range',
+  'data_quality_insufficient',
   'cancelled',
   'internal',
 ] as const;

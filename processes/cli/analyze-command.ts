@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { QualityCode } from '../../schema/contract/data-quality.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import { terminalTable } from '../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
@@ -17,6 +18,7 @@ export interface AnalyzeOptions extends FileOptions {
   readonly confidence: number;
   readonly baseline?: readonly string[];
   readonly experiments?: string;
+  readonly acceptQuality?: readonly QualityCode[];
   readonly json?: true;
   readonly report?: string;
 }
@@ -51,6 +53,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
         confidenceLevel: options.confidence,
         baselineChannels: options.baseline ?? null,
         experiments,
+        acceptQuality: options.acceptQuality ?? [],
       },
       { progress, signal: interrupted.signal, now: new Date() },
     );

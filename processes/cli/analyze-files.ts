@@ -7,14 +7,18 @@ import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/cl
 import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
 import { newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
+import type { DataQuality, QualityCode } from '../../schema/contract/data-quality.ts';
 import { dayAt, EARLIEST_DAY, MAX_AHEAD_MS } from '../../schema/day-range.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { RunFailedError } from '../../subgraphs/attribution/runs/run-failed-error.ts';
+import { assertAmountsInRange } from '../../subgraphs/attribution/analysis/attributions/amount-range.ts';
 import { analyze, type RunParameters } from '../../subgraphs/attribution/analysis/attributions/analyze.ts';
 import { measureEvidence } from '../../subgraphs/attribution/analysis/attributions/assess-trust.ts';
 import type { ModelOutcomes } from '../../subgraphs/attribution/analysis/attributions/compose-figures.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import { loadRunData } from '../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
+import { refusals, sentenceOf } from '../../subgraphs/attribution/analysis/attributions/quality-gate.ts';
+import type { RecordedUpload } from '../../subgraphs/attribution/intake/quality/upload-quality.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/intake/data-sources/data-source.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
@@ -46,6 +50,8 @@ export interface AnalyzeRequest {
   readonly baselineChannels: readonly string[] | null;
   /** Results of experiments that calibrate the causal model. */
   readonly experiments: readonly MeasuredEffect[];
+  /** What may be wrong with the rows. */
+  readonly acceptQuality: readonly QualityCode[];
 }
 
 export interface AnalyzeServices {
@@ -106,6 +112,8 @@ async function runOn(
   progress.at(PROGRESS.journeys, 'Building journeys');
   const dateRange = rangeOf(request, ingested, now);
   const granularity = request.granularity ?? granularityOf(dateRange);
+  const currency = ingested.currency ?? 'USD';
+  const baselineChannels = request.baselineChannels ?? DEFAULT_BASELINE_CHANNELS;
   const data = await loadRunData(clickhouse)(
     {
       ...source,
@@ -117,11 +125,14 @@ async function runOn(
       experiments: request.experiments,
       earliestDay: ingested.days?.[0] ?? null,
       verifiedParts: await partsDigest(clickhouse, source),
+      quality: { uploads: ingested.uploads, currency, baselineChannels },
     },
     () => undefined,
     signal,
   );
   signal.throwIfAborted();
+  assertAmountsInRange(data);
+  refuseBadFiles(data.quality, request.acceptQuality);
 
   progress.at(PROGRESS.models, 'Running the models');
   const pool = createComputePool();
@@ -134,8 +145,9 @@ async function runOn(
     lookbackS: request.lookbackDays * 86_400,
     confidenceLevel: request.confidenceLevel,
     markovOrder: request.markovOrder,
-    baselineChannels: request.baselineChannels ?? DEFAULT_BASELINE_CHANNELS,
-    currency: ingested.currency ?? 'USD',
+    baselineChannels,
+    currency,
+    acceptQuality: request.acceptQuality,
     seed: `${ingested.digest}/${dateRange.join('/')}`,
   };
   let outcomes: ModelOutcomes | undefined;
@@ -171,8 +183,19 @@ async function runOn(
   });
 }
 
+/** @throws BadInputError for what is blocking and was not accepted, with the option that goes on all the same */
+function refuseBadFiles(quality: DataQuality | undefined, accepted: readonly QualityCode[]): void {
+  const refused = refusals(quality, accepted);
+  if (refused.length > 0)
+    throw new BadInputError(
+      `${sentenceOf(refused)} To go on all the same: --accept-quality ${refused.map(({ code }) => code).join(',')}`,
+    );
+}
+
 interface Ingested {
   readonly currency: string | null;
+  /** What came of each file. */
+  readonly uploads: readonly RecordedUpload[];
   /** Over the content of all files: the same files give the same figures, bit by bit. */
   readonly digest: string;
   /** First and last UTC day with a touch, an order or a dated path; null where nothing is dated. */
@@ -188,9 +211,10 @@ async function ingestFiles(
   const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const digest = createHash('sha256');
   const days: string[] = [];
+  const uploads: RecordedUpload[] = [];
   let doneBytes = 0;
   let currency: string | null = null;
-  for (const file of files) {
+  for (const [place, file] of files.entries()) {
     const tellProgress = (bytes: number): void => {
       // Content of a compressed file is larger than the file.
       const share = (doneBytes + Math.min(bytes, file.bytes)) / totalBytes;
@@ -210,7 +234,8 @@ async function ingestFiles(
       usualMapping: file.usualMapping,
       delimiter: 'auto',
       sourceCurrency: currency,
-      now,
+      // Of each file its own: the later one wins, and what it holds can be told from the others.
+      now: new Date(now.getTime() + place),
     }).catch((error: unknown) => {
       // The service speaks of a request's content; here the user must learn which file it was.
       if (error instanceof ProblemError && error.problem.status < 500)
@@ -221,6 +246,8 @@ async function ingestFiles(
     doneBytes += file.bytes;
     currency ??= report.currency;
     digest.update(report.contentDigest);
+    const { uploadId: id, kind, rowsAccepted, rowsRejected, quality: found } = report;
+    uploads.push({ id, kind, rowsAccepted, rowsRejected, found });
     // Money may be spent before and after the journeys that it is to be held against.
     if (report.kind !== 'spend')
       days.push(...[report.earliest, report.latest].flatMap((time) => (time === null ? [] : [time.slice(0, 10)])));
@@ -238,7 +265,12 @@ async function ingestFiles(
     }
   }
   const ordered = days.toSorted();
-  return { currency, digest: digest.digest('hex'), days: ordered.length === 0 ? null : [ordered[0]!, ordered.at(-1)!] };
+  return {
+    currency,
+    uploads,
+    digest: digest.digest('hex'),
+    days: ordered.length === 0 ? null : [ordered[0]!, ordered.at(-1)!],
+  };
 }
 
 /** How the command line gives what a request would. */

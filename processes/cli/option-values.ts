@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander';
+import type { QualityCode } from '../../schema/contract/data-quality.ts';
 import { SCOPES, type Scope } from '../../schema/principal.ts';
+import { QUALITY_CODES } from '../../schema/value-lists.ts';
 
 /** YYYY-MM-DD, a day that there is. @throws InvalidArgumentError */
 export function calendarDate(value: string): string {
@@ -45,6 +47,14 @@ export function scopeList(value: string): readonly Scope[] {
   const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
   if (unknown.length > 0) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
   return [...new Set(names)] as Scope[];
+}
+
+/** Codes of data quality, separated by commas; the option may be given again. @throws InvalidArgumentError */
+export function qualityCodes(value: string, previous: readonly QualityCode[] = []): readonly QualityCode[] {
+  const names = value.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(QUALITY_CODES as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new InvalidArgumentError(`Codes are ${QUALITY_CODES.join(', ')}.`);
+  return [...new Set([...previous, ...(names as QualityCode[])])];
 }
 
 /** A position in the event stream, as the interface writes it. @throws InvalidArgumentError */

@@ -60,6 +60,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
     delta_r_cents: figures.deltaRCents,
     delta_r_net_cents: figures.deltaRNetCents,
     trust: facts.trust,
+    ...(figures.dataQuality !== undefined && { data_quality: figures.dataQuality }),
     model_breakdown: roundEach(figures.modelBreakdown, 4),
     comparison: roundEach(figures.comparison, 2),
     granularity: facts.granularity,

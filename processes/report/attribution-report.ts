@@ -135,6 +135,22 @@ export interface ReportedTrust {
   readonly not_measured: readonly string[];
 }
 
+/** What is wrong with the rows that the figures rest on; what is blocking was accepted. Money in major units. */
+export interface ReportedQuality {
+  readonly status: 'good' | 'warning' | 'blocking';
+  /** The worst first. */
+  readonly checks: readonly {
+    readonly code: string;
+    readonly severity: 'info' | 'warning' | 'blocking';
+    readonly value: number;
+    readonly threshold: number;
+    readonly amount: number | null;
+    readonly currency: string | null;
+    readonly message: string;
+    readonly remedy: string;
+  }[];
+}
+
 /** The members of a completed AttributionResult that a report reads. */
 export interface AttributionReport {
   readonly model: string;
@@ -157,6 +173,8 @@ export interface AttributionReport {
   readonly delta_r_net_cents: number;
   /** Absent where it could not be measured. */
   readonly trust?: ReportedTrust;
+  /** How good the rows were; absent where it was not measured. */
+  readonly data_quality?: ReportedQuality;
   /** Share per channel, by model. */
   readonly model_breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Revenue per channel, by rule. */

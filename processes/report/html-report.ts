@@ -10,6 +10,7 @@ import { isIncremental } from './findings.ts';
 import { html, Markup } from './html.ts';
 
 import { numberFormat } from './number-format.ts';
+import { qualityFacts, qualitySection } from './quality-notes.ts';
 import {
   creditTable,
   headlineSection,
@@ -65,7 +66,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
               ${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}
             </p>
           </header>
-          ${headlineSection(report)} ${warningsSection(report)}
+          ${qualitySection(report)} ${headlineSection(report)} ${warningsSection(report)}
           ${
             drawn.length === 0
               ? null
@@ -102,6 +103,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                   )}`
           }
           ${campaignTable(report)} ${rulesTable(report)} ${readingGuide(report)} ${methodologySection(report)}
+          ${qualityFacts(report)}
           <footer>
             Liftgraph · computed ${report.created_at} in ${format.count(report.diagnostics.elapsed_ms)} ms
           </footer>

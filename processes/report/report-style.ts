@@ -70,6 +70,7 @@ td.plus { color: var(--causal); }
   margin: 28px 0 0; padding: 14px 20px;
   background: var(--warn-paper); border: 1px solid var(--warn-edge); border-radius: 12px;
 }
+.warnings.blocking { border: 2px solid var(--series-2); }
 .warnings h2 { margin: 0 0 4px; font-size: 16px; }
 .warnings ul { margin: 0; padding-left: 20px; }
 .warnings li { overflow-wrap: anywhere; }

@@ -5,6 +5,7 @@ import { designLines } from './experiment-designs.ts';
 import { isIncremental } from './findings.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
+import { qualityNotes } from './quality-notes.ts';
 import { testCounts, testNotes } from './test-notes.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
 
@@ -55,6 +56,7 @@ export function terminalTable(report: AttributionReport, { width, colours }: Tab
   });
 
   return [
+    ...quality(report, width, paint),
     ...wrap(headline(report), width).map(paint.bold),
     '',
     paint.faint(line(columns.map((column) => column.title))),
@@ -217,14 +219,21 @@ function baselineNote(report: AttributionReport, width: number): readonly string
   );
 }
 
+/** Ahead of every figure. */
+function quality(report: AttributionReport, width: number, paint: Painter): readonly string[] {
+  const notes = marked(qualityNotes(report), width, paint);
+  return notes.length === 0 ? [] : [...notes, ''];
+}
+
 function warnings(report: AttributionReport, width: number, paint: Painter): readonly string[] {
-  if (report.diagnostics.warnings.length === 0) return [];
-  return [
-    '',
-    ...report.diagnostics.warnings.flatMap((warning) =>
-      wrap(`! ${printable(warning)}`, width).map((text, index) => paint.warning(index === 0 ? text : `  ${text}`)),
-    ),
-  ];
+  const notes = marked(report.diagnostics.warnings, width, paint);
+  return notes.length === 0 ? [] : ['', ...notes];
+}
+
+function marked(notes: readonly string[], width: number, paint: Painter): readonly string[] {
+  return notes.flatMap((note) =>
+    wrap(`! ${printable(note)}`, width).map((text, index) => paint.warning(index === 0 ? text : `  ${text}`)),
+  );
 }
 
 type Painter = Readonly<Record<'bold' | 'faint' | 'warning', (text: string) => string>>;

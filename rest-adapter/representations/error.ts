@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { qualityCheck } from '../../schema/contract/data-quality.ts';
+import { restForm } from '../../schema/contract/rest-form.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../../schema/problems.ts';
 
 const problemType = z.enum(Object.keys(PROBLEM_TYPES) as [ProblemType, ...ProblemType[]]);
@@ -13,6 +15,9 @@ const additional = {
   code: z.string().optional().meta({ description: 'What exactly is wrong, for programs' }),
   param: z.string().optional().meta({ description: 'Where: JSON Pointer into the body, or query:name, header:Name' }),
   errors: z.array(detail).optional().meta({ description: 'Every rejected member' }),
+  data_quality: z.array(restForm(qualityCheck)).optional().meta({
+    description: 'What is wrong with the rows, where the code is data_quality_insufficient',
+  }),
   retry_after: z.int().min(1).optional().meta({ description: 'Seconds to wait, as in Retry-After' }),
 };
 

@@ -318,6 +318,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/data-sources/{id}/quality": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how good the rows of a data source are
+         * @description Measured now, over the newest 366 days that the source has rows of. An analysis measures the days of its own range, and says the same in data_quality. What is blocking there refuses it unless accept_quality names the code.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["getDataQuality"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/data-sources/{id}/channel-rules": {
         parameters: {
             query?: never;
@@ -1249,9 +1271,25 @@ export interface components {
                     code: string;
                     message: string;
                 }[];
+                /** @description What is wrong with the rows, where the code is data_quality_insufficient */
+                data_quality?: components["schemas"]["DataQualityCheck"][];
                 /** @description Seconds to wait, as in Retry-After */
                 retry_after?: number;
             };
+        };
+        DataQualityCheck: {
+            /** @enum {string} */
+            code: "order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing";
+            /** @enum {string} */
+            severity: "info" | "warning" | "blocking";
+            /** @description What was measured, mostly a share in [0, 1] */
+            value: number;
+            threshold: number;
+            /** @description Money concerned, major units; null where nobody can tell */
+            amount: number | null;
+            currency: string | null;
+            message: string;
+            remedy: string;
         };
         /** @description What a token request in a form is answered with outside 2xx. */
         OauthError: {
@@ -1279,6 +1317,8 @@ export interface components {
             created_at: string;
             /** @description Judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions */
             trust: components["schemas"]["TrustEnvelope"] | null;
+            /** @description How good the rows of the range are; what is blocking was accepted by accept_quality. Absent until completed, and in results of older versions */
+            data_quality?: components["schemas"]["DataQuality"];
             completed_at: string | null;
             /** @enum {string} */
             granularity: "daily" | "weekly" | "monthly";
@@ -1344,7 +1384,7 @@ export interface components {
             progress: number;
             failure: {
                 /** @enum {string} */
-                code: "insufficient_data" | "source_unavailable" | "amount_out_of_range" | "cancelled" | "internal";
+                code: "insufficient_data" | "source_unavailable" | "amount_out_of_range" | "data_quality_insufficient" | "cancelled" | "internal";
                 message: string;
             } | null;
             agent_id: string | null;
@@ -1457,6 +1497,12 @@ export interface components {
                     [key: string]: number;
                 };
             };
+        };
+        DataQuality: {
+            /** @enum {string} */
+            status: "good" | "warning" | "blocking";
+            /** @description What was found, the worst first; empty where nothing was */
+            checks: components["schemas"]["DataQualityCheck"][];
         };
         TimeSeriesPoint: {
             /**
@@ -1689,6 +1735,13 @@ export interface components {
             code: string;
             message: string;
             upload_id: string | null;
+        };
+        DataSourceQualityReportAnswer: {
+            /** @enum {string} */
+            status: "good" | "warning" | "blocking";
+            /** @description What was found, the worst first; empty where nothing was */
+            checks: components["schemas"]["DataQualityCheck"][];
+            trust: components["schemas"]["TrustEnvelope"];
         };
         ChannelRulesAnswer: {
             /** @description The first that matches counts */
@@ -3860,6 +3913,8 @@ export interface components {
                     model_options?: {
                         markov_order?: number;
                     };
+                    /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the analysis (data_quality_insufficient) */
+                    accept_quality?: ("order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing")[];
                     /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
                     workspace_id?: string;
                     /** @description The serving agent; that of the source when absent. An account without an agent may name any */
@@ -7021,6 +7076,153 @@ export interface operations {
             409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
             413: components["responses"]["callers.413.payload_too_large"];
             415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getDataQuality: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "warning",
+                     *       "checks": [
+                     *         {
+                     *           "code": "spend_without_touches",
+                     *           "severity": "warning",
+                     *           "value": 0.1204,
+                     *           "threshold": 0.05,
+                     *           "amount": 4210.29,
+                     *           "currency": "USD",
+                     *           "message": "12 % of the spend, 4,210.29 USD, is on channels that no touch names: Facebook (4,210.29). What it brings cannot be told.",
+                     *           "remedy": "Call them as the touches do, in the file or by a channel rule: {\"match\": {\"channel\": \"Facebook\"}, \"channel\": \"meta_ads\"}."
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataSourceQualityReportAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];

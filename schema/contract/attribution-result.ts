@@ -5,6 +5,7 @@ import { diagnostics } from './attribution-diagnostics.ts';
 import { campaignImpact, channelImpact, timeSeriesPoint } from './attribution-impact.ts';
 import { modelShares, ruleRevenue } from './attribution-comparison.ts';
 import { attributionModel } from './attribution-model.ts';
+import { dataQuality } from './data-quality.ts';
 import { mapInRest } from './rest-form.ts';
 import { cents, days, environment, graphTypes, id, moment, money } from './terms.ts';
 import { trustEnvelope } from './trust-envelope.ts';
@@ -58,6 +59,17 @@ const trust = {
     graph:
       'How far the figures can be trusted, judged at the moment of reading. The record envelope until completed; ' +
       'null only where the evidence was not kept: analyses of older versions.',
+  }),
+};
+
+const quality = {
+  dataQuality: dataQuality.optional().meta({
+    description:
+      'How good the rows of the range are; what is blocking was accepted by accept_quality. Absent until completed, ' +
+      'and in results of older versions',
+    graph:
+      'How good the rows of the range are; what is BLOCKING was accepted by acceptQuality. Null until completed, and ' +
+      'in results of older versions.',
   }),
 };
 
@@ -140,6 +152,7 @@ const signature = {
 export const attribution = z
   .object({
     ...head,
+    ...quality,
     ...course,
     autoRefresh: z.boolean().meta({
       graph: 'Whether it is run again when late rows change the revenue of its range by 0.1 % or more.',
@@ -163,6 +176,7 @@ export const attributionResult = z
   .object({
     ...head,
     ...trust,
+    ...quality,
     ...course,
     ...revision,
     autoRefresh: z.literal(true).optional().meta({

@@ -4,6 +4,7 @@ import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
 import { auditEvents } from './audit-events.ts';
 import { channelRules } from './channel-rules.ts';
+import { dataQualities } from './data-quality.ts';
 import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
 import { experimentDesigns } from './experiment-designs.ts';
@@ -24,6 +25,7 @@ export const NOUNS = [
   attributions,
   sources,
   rejects,
+  dataQualities,
   channelRules,
   experiments,
   experimentDesigns,

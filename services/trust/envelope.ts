@@ -12,6 +12,8 @@ export interface TrustMeasurement {
   readonly provenance: Metrics<'provenance'>;
   readonly consistency: Metrics<'consistency'>;
   readonly taxonomy: Metrics<'taxonomy'>;
+  /** What the scores of these components are at least, whatever their metrics say. */
+  readonly least?: Partial<Readonly<Record<TrustComponent, number>>>;
   readonly verification: TrustEnvelope['verification'];
 }
 
@@ -21,15 +23,17 @@ export function hreiVersion(apiVersion: string): string {
 }
 
 /**
- * The envelope of an estimate from what was measured: a component's score is the mean of its metrics, taxonomy's the
- * share of classifications that apply.
+ * The envelope of an estimate from what was measured: a component's score is the mean of its metrics, or what it is at
+ * least; taxonomy's the share of classifications that apply.
  */
 export function estimateEnvelope(measured: TrustMeasurement, now: Date, apiVersion: string): TrustEnvelope {
+  const scored = (name: Exclude<TrustComponent, 'taxonomy'>): number =>
+    Math.max(mean(measured[name]), measured.least?.[name] ?? 0);
   const components: TrustEnvelope['components'] = {
-    detection: { score: mean(measured.detection), ...measured.detection },
-    attribution: { score: mean(measured.attribution), ...measured.attribution },
-    provenance: { score: mean(measured.provenance), ...measured.provenance },
-    consistency: { score: mean(measured.consistency), ...measured.consistency },
+    detection: { score: scored('detection'), ...measured.detection },
+    attribution: { score: scored('attribution'), ...measured.attribution },
+    provenance: { score: scored('provenance'), ...measured.provenance },
+    consistency: { score: scored('consistency'), ...measured.consistency },
     taxonomy: { score: measured.taxonomy.classifications.length / TRUST_CLASSIFICATIONS.length, ...measured.taxonomy },
   };
   const weights = trustWeights();

@@ -231,5 +231,16 @@ export const attributionOwner: MigrationOwner = {
                  select count(*) from gone $$`,
       ],
     },
+    {
+      name: '044-data-quality',
+      up: [
+        `alter table attribution.uploads add column quality jsonb`,
+        `comment on column attribution.uploads.quality is 'what its reader says of the quality of the file; null for ` +
+          `files from before it did'`,
+        `alter table attribution.attributions add column accept_quality text[]`,
+        `comment on column attribution.attributions.accept_quality is 'codes of data quality that whoever asked ` +
+          `accepts; null for none'`,
+      ],
+    },
   ],
 };

@@ -11,6 +11,7 @@ import { AttributionResolver } from './analysis/attributions/attribution-resolve
 import type { RunAttributionServices } from './analysis/attributions/run-attribution.ts';
 import { ChannelRuleResolver } from './intake/channel-rules/channel-rule-resolver.ts';
 import type { ChannelRuleServices } from './intake/channel-rules/set-channel-rules.ts';
+import { DataQualityResolver, type DataQualityServices } from './intake/quality/data-quality-resolver.ts';
 import { DataSource } from './intake/data-sources/data-source.ts';
 import { DataSourceResolver, type DataSourceServices } from './intake/data-sources/data-source-resolver.ts';
 import { sourceChangeResolver } from './intake/data-sources/source-change-resolver.ts';
@@ -26,7 +27,7 @@ export const attributionEntities = [DataSource, Upload, Experiment, Attribution,
 
 /** The attribution subgraph: sources, their rows, experiments on their channels, and the analyses of them. */
 export function attributionSubgraph(
-  services: DataSourceServices & ChannelRuleServices & RunAttributionServices,
+  services: DataSourceServices & ChannelRuleServices & DataQualityServices & RunAttributionServices,
 ): Promise<Subgraph> {
   const dataSources = new DataSourceResolver(services);
   const attributions = new AttributionResolver(services);
@@ -37,6 +38,7 @@ export function attributionSubgraph(
       dataSources,
       sourceChangeResolver(services),
       new ChannelRuleResolver(services),
+      new DataQualityResolver(services),
       new ExperimentResolver(services),
       new ExperimentDesignResolver(services),
       attributions,

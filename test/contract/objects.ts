@@ -176,6 +176,19 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
 
+  'data-quality': {
+    // Enough orders of somebody with touches to be judged, and a few that cannot be read.
+    make: async ({ post, id }) => {
+      const orders = Array.from({ length: 62 }, (_, place) => ({
+        order_id: `judged-${place}`,
+        user_id: 'u1',
+        timestamp: place < 60 ? `2026-01-03T00:${String(place).padStart(2, '0')}:00Z` : 'yesterday',
+        revenue: 10,
+      }));
+      await post(`/data-sources/${await id('ds')}/records`, orders);
+    },
+  },
+
   'channel-rules': {
     make: async ({ put, id }) => {
       await put(`/data-sources/${await id('ds')}/channel-rules`, {

@@ -7,6 +7,7 @@ import type { RunOptions } from '../../../../compute/run-options.ts';
 import { DEFAULT_RUN_PARAMETERS } from '../../../../compute/run-options.ts';
 import type { TaskName, TaskOutcome } from '../../../../compute/tasks.ts';
 import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
+import type { DataQuality, QualityCode } from '../../../../schema/contract/data-quality.ts';
 import { isBaselineChannel } from '../../intake/data-sources/data-source.ts';
 import type { DailySpend } from '../../intake/touchpoints/touchpoint-store.ts';
 import type { RangeExperiment } from '../experiments/range-experiments.ts';
@@ -25,7 +26,8 @@ import {
 } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { convergenceOf, modelDiagnostics } from './model-diagnostics.ts';
-import { isOwnedMedia } from './owned-media.ts';
+import { isOwnedMedia } from '../../intake/data-sources/owned-media.ts';
+import { asSureAsTheRows, assertGoodEnough } from './quality-gate.ts';
 import { stage, type ProgressEvent } from './attribution-progress.ts';
 import { withSpendResponses } from './spend-responses.ts';
 import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
@@ -56,6 +58,8 @@ export interface RunData {
   readonly observedUntilS: number;
   /** Experiments that calibrate a causal run; none where absent. */
   readonly experiments?: readonly RangeExperiment[];
+  /** How good the rows are; not measured where absent. */
+  readonly quality?: DataQuality;
   /** What the reader of the figures should know of the rows. */
   readonly warnings?: readonly string[];
 }
@@ -76,6 +80,8 @@ export interface RunParameters {
   readonly seed: string;
   /** Names the channel rules that the rows were read by; null or absent for none. */
   readonly channelRulesDigest?: string | null;
+  /** What may be wrong with the rows; nothing that is blocking where absent. */
+  readonly acceptQuality?: readonly QualityCode[];
 }
 
 export interface RunServices {
@@ -94,7 +100,7 @@ const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 
 /**
  * Runs the five models in parallel on the pool, combines them where `causal` is asked for, and composes the figures.
- * @throws RunFailedError when the rows cannot answer the question or add up to more than is exact, or the run was
+ * @throws RunFailedError when the rows are not good enough, cannot answer the question or add up to more than is exact, or the run was
  * cancelled.
  */
 export async function analyze(
@@ -102,6 +108,8 @@ export async function analyze(
   parameters: RunParameters,
   services: RunServices,
 ): Promise<AnalysisFigures> {
+  assertAmountsInRange(data);
+  assertGoodEnough(data.quality, parameters.acceptQuality);
   if (data.totals.conversions === 0) {
     throw new RunFailedError({
       code: 'insufficient_data',
@@ -117,7 +125,6 @@ export async function analyze(
         'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.',
     });
   }
-  assertAmountsInRange(data);
   const channels = channelsOf(data);
   const isBaseline = Uint8Array.from(channels, (channel) =>
     isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0,
@@ -199,7 +206,7 @@ export async function analyze(
   services.onOutcomes?.(outcomes);
   const outcome = required(parameters.model, outcomes[parameters.model]);
   const credit = await withSpendResponses(
-    creditOf(parameters.model, outcome, totals, outcomes),
+    asSureAsTheRows(creditOf(parameters.model, outcome, totals, outcomes), data.quality),
     { ...parameters, ...data },
     (input) => run('spend_response', input),
   );
@@ -247,6 +254,7 @@ function compose(
   };
   const analysis: AnalysisFigures = {
     ...figures,
+    ...(data.quality !== undefined && { dataQuality: data.quality }),
     diagnostics: {
       journeys: data.totals.journeys,
       convertingJourneys: data.totals.convertingJourneys,

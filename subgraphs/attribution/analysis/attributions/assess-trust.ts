@@ -218,7 +218,7 @@ function evidenceRows(
 function inputsDigest(
   stored: readonly StoredDay[],
   { days }: EvidenceRows,
-  { channelRulesDigest = null, ...parameters }: RunParameters,
+  { channelRulesDigest = null, acceptQuality: _accepted, ...parameters }: RunParameters,
   experiments: NonNullable<RunData['experiments']>,
 ): string {
   const channelRules = channelRulesDigest === null ? {} : { channelRules: channelRulesDigest };

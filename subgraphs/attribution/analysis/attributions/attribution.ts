@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { QualityCode } from '../../../../schema/contract/data-quality.ts';
 import type { GRANULARITIES, MODELS } from '../../../../schema/value-lists.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import { runColumns } from '../../runs/run.ts';
@@ -34,6 +35,8 @@ const AttributionSchema = defineEntity({
     signature: p.text().nullable(),
     /** Names the channel rules that the figures follow; null for none. */
     channelRulesDigest: p.text().nullable(),
+    /** What may be wrong with the rows, by whoever asked. */
+    acceptQuality: p.array().$type<QualityCode[]>().nullable(),
   },
 });
 

@@ -11,6 +11,8 @@ import type { ChannelNaming } from '../../intake/touchpoints/channel-expression.
 import { channelNamingOf, digestOf } from '../../intake/channel-rules/channel-rule-store.ts';
 import type { DataSource, SyncSchedule } from '../../intake/data-sources/data-source.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
+import type { QualityContext } from '../../intake/quality/measure-quality.ts';
+import { uploadsWithFindings } from '../../intake/quality/upload-quality.ts';
 import { arrivalsOf, type Arrivals } from '../../intake/data-sources/late-rows.ts';
 import { sourceDays } from '../../intake/data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
@@ -40,7 +42,8 @@ export type AskedAnalysis = Pick<
   | 'conversionEvent'
   | 'confidenceLevel'
   | 'markovOrder'
->;
+> &
+  Partial<Pick<Attribution, 'acceptQuality'>>;
 
 /** Which rows an analysis reads. Dates inclusive, UTC. */
 export interface RunQuery {
@@ -60,6 +63,8 @@ export interface RunQuery {
   readonly earliestDay?: string | null;
   /** State of the store in which the source's rows were last found to be those on record. */
   readonly verifiedParts?: string | null;
+  /** What the quality of the rows is judged by; it is not measured where absent. */
+  readonly quality?: QualityContext;
 }
 
 export type LoadRunData = (
@@ -83,6 +88,7 @@ export interface AnalysisInput {
   readonly naming: ChannelNaming | undefined;
   /** At the source, before the run read its first row. */
   readonly arrivals: Arrivals | null;
+  readonly uploads: QualityContext['uploads'];
   readonly at: Date;
 }
 
@@ -102,6 +108,7 @@ export async function loadAnalysisInput(em: SqlEntityManager, asked: AskedAnalys
     recordedDays: await sourceDays(em, dataSourceId),
     naming: await channelNamingOf(em, dataSourceId),
     arrivals: await arrivalsOf(em, dataSourceId),
+    uploads: await uploadsWithFindings(em, dataSourceId, [start, end]),
     at,
   };
 }
@@ -136,7 +143,8 @@ export async function computeAnalysis(
   input: AnalysisInput,
   onProgress: (event: ProgressEvent) => void,
 ): Promise<{ readonly figures: AnalysisFigures; readonly trust: TrustEvidence | null }> {
-  const { source, experiments, naming, at } = input;
+  const { source, experiments, naming, uploads, at } = input;
+  const parameters = parametersOf(asked, source, naming);
   const startedMs = performance.now();
   const query: RunQuery = {
     accountId: source.accountId,
@@ -150,6 +158,7 @@ export async function computeAnalysis(
     experiments,
     earliestDay: source.statistics?.earliest ?? null,
     verifiedParts: source.verifiedParts ?? null,
+    quality: { uploads, currency: parameters.currency, baselineChannels: parameters.baselineChannels },
   };
   const announce = (name: keyof typeof READING): void => onProgress(READING[name]);
   const isSlowed = job.data.delayMs > 0;
@@ -173,7 +182,6 @@ export async function computeAnalysis(
     },
     'analysis started',
   );
-  const parameters = parametersOf(asked, source, naming);
   const isLarge = isLargeRun(
     Math.max(data.paths.steps.length, data.events?.timeS.length ?? 0),
     data.paths.channels.length,
@@ -225,6 +233,7 @@ function parametersOf(asked: AskedAnalysis, source: DataSource, naming: ChannelN
     baselineChannels: asked.baselineChannels ?? source.baselineChannels,
     currency: source.currency ?? 'USD',
     channelRulesDigest: digestOf(naming),
+    acceptQuality: asked.acceptQuality ?? [],
     seed: `${asked.dataSourceId}/${asked.dateStart}/${asked.dateEnd}`,
   };
 }

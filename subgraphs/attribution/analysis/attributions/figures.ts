@@ -5,6 +5,7 @@ import type {
   identification,
   spendResponse,
 } from '../../../../schema/contract/attribution-impact.ts';
+import type { DataQuality } from '../../../../schema/contract/data-quality.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
 import type { DesignGround } from '../../../../compute/models/experiment-design/experiment-designs.ts';
 import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
@@ -119,4 +120,6 @@ export interface AnalysisFigures {
    * Absent in other results, and those of releases before it was kept. No figure rests on it; `run_digest` leaves it out.
    */
   readonly holdoutWindows?: DesignGround['windows'] | null | undefined;
+  /** How good the rows were; absent in results from before it was measured, and no part of the run's digest. */
+  readonly dataQuality?: DataQuality;
 }

@@ -11,6 +11,7 @@ import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
 import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
+import { channelSpend, measureQuality } from '../../intake/quality/measure-quality.ts';
 import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
 import { dailySpend, sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
@@ -63,6 +64,11 @@ function readRunData(store: ClickHouse): LoadRunData {
     // Before anything is read that has a row per channel.
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
     const spendRead = sourceSpend(clickhouse, query, dateRange);
+    const spendOfChannels = spendRead.then(({ rows }) => channelSpend(rows));
+    const quality =
+      query.quality === undefined
+        ? undefined
+        : measureQuality(clickhouse, { ...source, dateRange, conversionEvent }, query.quality, spendOfChannels);
     const spendByDay = dailySpend(clickhouse, query, dateRange);
     const daysRead = readDays(clickhouse, query);
     const journeysRead = loadJourneys(clickhouse, {
@@ -75,17 +81,16 @@ function readRunData(store: ClickHouse): LoadRunData {
     });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> =>
       countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
-    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days] = await Promise.all([
-      journeysRead,
-      spendRead,
-      spendByDay,
-      rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
-      count(journeysRead.then(({ counted }) => counted!)),
-      daysRead,
-    ]);
-    const spendByChannel = new Map<string, number>();
-    for (const each of spend.rows)
-      spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
+    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days, measured] =
+      await Promise.all([
+        journeysRead,
+        spendRead,
+        spendByDay,
+        rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
+        count(journeysRead.then(({ counted }) => counted!)),
+        daysRead,
+        quality,
+      ]);
     const preceding = await loadPreceding(clickhouse, query, followed);
     const recountDays = async (): Promise<readonly StoredDay[]> =>
       (await storedDays(clickhouse, query, { deduplicated: true, now: query.now })).days;
@@ -93,7 +98,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       paths,
       events: followed?.events ?? null,
       totals,
-      spend: spendByChannel,
+      spend: await spendOfChannels,
       spendDays,
       campaigns: {
         ofEvents: followed?.campaigns ?? null,
@@ -103,6 +108,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
       warnings: ignoresPaths ? [IGNORED_PATHS] : [],
+      ...(measured !== undefined && { quality: measured }),
       stored: { rows, ...days, recount: () => count(null), recountDays, preceding },
     };
   };

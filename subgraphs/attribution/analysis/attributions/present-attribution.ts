@@ -40,6 +40,7 @@ export function presentAttribution(
         : presentChannels(figures.channels, figures.revenueCents).filter((impact) => isShown(impact.channel)),
     methodology: figures?.methodology ?? attribution.model,
     confidence: figures?.confidence ?? null,
+    ...(figures?.dataQuality !== undefined && { dataQuality: figures.dataQuality }),
     createdAt: attribution.createdAt,
     completedAt: attribution.completedAt ?? null,
     granularity: attribution.granularity,

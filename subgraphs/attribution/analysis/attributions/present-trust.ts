@@ -4,6 +4,7 @@ import { estimateEnvelope } from '../../../../services/trust/envelope.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { recount } from './claims.ts';
 import type { AnalysisFigures } from './figures.ts';
+import { isMisleading, qualityRisk } from './quality-gate.ts';
 import { LARGE_SHARE } from './trust-evidence.ts';
 import type { EvidenceRows, TrustEvidence } from './trust-evidence.ts';
 
@@ -46,6 +47,7 @@ export function presentTrust(
   if (
     evidence.crossResponseConsistency > MISATTRIBUTED ||
     evidence.widestChannel !== null ||
+    isMisleading(figures.dataQuality) ||
     figures.channels.some(({ share, identification }) => share > LARGE_SHARE && identification?.status === 'partial') ||
     figures.diagnostics.tests?.some(({ status }) => status === 'fail') === true
   )
@@ -74,6 +76,7 @@ export function presentTrust(
         crossResponseConsistency: evidence.crossResponseConsistency,
       },
       taxonomy: { classifications },
+      least: { attribution: qualityRisk(figures.dataQuality), provenance: qualityRisk(figures.dataQuality) },
       verification: {
         groundTruthSource: evidence.groundTruthSource,
         claimsVerified: verified,

@@ -19,8 +19,10 @@ import { rowsOfDays, UNDATED } from '../../intake/data-sources/source-days.ts';
 import { requireSource, type SourceServices } from '../../intake/data-sources/require-source.ts';
 import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-agent.ts';
 import { workspaceOf } from '../../intake/data-sources/workspace-of.ts';
+import type { MeasureQuality } from '../../intake/quality/measure-quality.ts';
 import { acceptRun } from '../../runs/accept-run.ts';
 import { Attribution, ATTRIBUTION_RUNS } from './attribution.ts';
+import { refuseBadRows } from './refuse-bad-rows.ts';
 
 export interface RunAttributionServices extends SourceServices {
   readonly jobs: Jobs;
@@ -30,6 +32,7 @@ export interface RunAttributionServices extends SourceServices {
   /** The channels that a source has rows of. */
   readonly channelsOf: (source: SourceKey) => Promise<readonly string[]>;
   readonly isAgent: IsAgent;
+  readonly measureQuality: MeasureQuality;
   readonly clock: () => Date;
 }
 
@@ -39,7 +42,8 @@ export const runEffect = z.object({ attributionId: uuid });
 /**
  * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted analysis
  * is always run and a refused one leaves nothing.
- * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace), `resource_not_found` (source),
+ * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace, and rows that are not good enough),
+ * `resource_not_found` (source),
  * `data_source_unavailable` (nothing stored yet),
  *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
@@ -61,8 +65,15 @@ export async function runAttribution(
   const namedAgentId = agentId === undefined ? null : await servingAgent(services.isAgent, principal, agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
   const found = await requireSource(services, principal, dataSourceId, '/data_source_id');
-  if (input.channels !== undefined)
-    await refuseUnknownChannels(services, await namedSource(services.database, principal, found), input.channels);
+  const named = (): Promise<SourceKey> => namedSource(services.database, principal, found);
+  if (input.channels !== undefined) await refuseUnknownChannels(services, await named(), input.channels);
+  await refuseBadRows(services, principal, found, {
+    named,
+    dateRange,
+    conversionEvent: input.conversionEvent ?? ATTRIBUTION_DEFAULTS.conversionEvent,
+    baselineChannels: input.baselineChannels ?? found.baselineChannels,
+    accepted: input.acceptQuality,
+  });
 
   return services.database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).require(dataSourceId);
@@ -83,6 +94,7 @@ export async function runAttribution(
       conversionEvent: input.conversionEvent ?? ATTRIBUTION_DEFAULTS.conversionEvent,
       confidenceLevel: input.confidenceLevel ?? ATTRIBUTION_DEFAULTS.confidenceLevel,
       markovOrder: input.modelOptions?.markovOrder ?? ATTRIBUTION_DEFAULTS.markovOrder,
+      acceptQuality: input.acceptQuality ?? null,
       autoRefresh,
       environment: principal.environment,
       createdAt: now,

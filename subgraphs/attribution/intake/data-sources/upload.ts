@@ -3,6 +3,30 @@ import type { SYNC_STATUSES } from '../../../../schema/value-lists.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { SourceError } from './data-source.ts';
 
+/**
+ * What the reader of a file has to say of its quality; a member that is absent was not looked at. Days are UTC,
+ * `YYYY-MM-DD`.
+ */
+export interface FileQuality {
+  /** Days of the rows that were taken; absent where none is dated. */
+  readonly firstDay?: string;
+  readonly lastDay?: string;
+  /** Rows taken that are conversions. */
+  readonly conversions?: number;
+  /** Of those, rows that repeated the order id of another row of the file, and so replaced it. */
+  readonly repeatedOrders?: number;
+  /** Amounts of the rejected conversions that could be read, by ISO 4217 currency, as decimal text. */
+  readonly rejectedRevenue?: Readonly<Record<string, string>>;
+  /** Rejected conversions whose amount could not be read. */
+  readonly unpricedRejects?: number;
+  /** IANA zone in which times without one were read. */
+  readonly assumedTimeZone?: string;
+  /** Rows whose date can be read in two ways. */
+  readonly ambiguousDates?: number;
+  /** Refunds that were left out. */
+  readonly droppedRefunds?: number;
+}
+
 const UploadSchema = defineEntity({
   name: 'Upload',
   tableName: 'uploads',
@@ -19,6 +43,7 @@ const UploadSchema = defineEntity({
     bytes: p.bigint().$type<number>().default(0),
     contentDigest: p.text().nullable(),
     error: p.json().$type<SourceError>().nullable(),
+    quality: p.json().$type<FileQuality>().nullable(),
     startedAt: p.datetime(3),
     completedAt: p.datetime(3).nullable(),
   },
@@ -34,6 +59,7 @@ export class Upload extends UploadSchema.class {
       readonly rowsRejected: number;
       readonly bytes: number;
       readonly contentDigest: string | null;
+      readonly quality?: FileQuality;
     },
     now: Date,
   ): void {

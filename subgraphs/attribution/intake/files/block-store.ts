@@ -18,6 +18,8 @@ const ONE_PART = {
 };
 const BLOCK_TIMEOUT_MS = 120_000;
 const CLEAR_TIMEOUT_MS = 120_000;
+/** In fewer rows nobody looks for repetitions. */
+const LEAST_CONVERSIONS = 50;
 
 /**
  * In a single table of events a conversion may have no order id: what tells it from others of its user and instant
@@ -34,6 +36,11 @@ const BOUND: Readonly<Record<StoredTable, Readonly<Record<string, string>>>> = {
   spend: {},
   paths: { upload_id: '{upload_id:String}' },
 };
+
+interface VersionSpan {
+  readonly from: string;
+  readonly until: string;
+}
 
 /** The rows of one upload on their way into their tables. Storing a block twice changes nothing. */
 export class BlockStore {
@@ -66,6 +73,21 @@ export class BlockStore {
       settings: ONE_PART,
       timeoutMs: BLOCK_TIMEOUT_MS,
     });
+  }
+
+  /**
+   * How many of the conversions of this upload repeat the order id of another of them: of each id one row stays.
+   * @param versions the first, and that behind the last, of its blocks
+   */
+  async repeatedOrders(conversions: number, versions: VersionSpan): Promise<number> {
+    if (conversions < LEAST_CONVERSIONS) return 0;
+    const [stored] = await this.#clickhouse.rows(
+      `SELECT uniqExact(order_id) AS orders FROM conversions
+        WHERE ${OF_SOURCE} AND version >= {from:UInt64} AND version < {until:UInt64}`,
+      z.object({ orders: z.coerce.number() }),
+      { params: { ...this.#params, ...versions }, timeoutMs: BLOCK_TIMEOUT_MS },
+    );
+    return Math.max(0, conversions - (stored?.orders ?? 0));
   }
 
   async reject(rejects: ReadingFinding['rejects'], version: string): Promise<void> {

@@ -3,9 +3,11 @@ import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { isPassing } from '../../../../platform/clickhouse/outage.ts';
 import type { UploadOptions } from '../../../../schema/contract/upload-options.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
+import { dayAt } from '../../../../schema/day-range.ts';
 import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../data-sources/data-source.ts';
 import { RECORD_MEDIA_TYPES } from '../connectors/records-body.ts';
+import type { FileQuality } from '../data-sources/upload.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
@@ -88,7 +90,9 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
     const finding = await readAll(options, file, false, (block) => blocks.add(block));
     await blocks.settled();
     await retried(() => store.reject(finding.rejects, versionOf(options.now, 0)));
-    return reportOf(options.uploadId, finding);
+    const report = reportOf(options.uploadId, finding);
+    const repeated = await retried(() => store.repeatedOrders(finding.conversions, versionsOf(options.now)));
+    return repeated === 0 ? report : { ...report, quality: { ...report.quality, repeatedOrders: repeated } };
   } finally {
     await blocks.abandoned();
   }
@@ -218,7 +222,24 @@ function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
     contentDigest: finding.digest,
     earliest: timeOf(earliestMs),
     latest: timeOf(latestMs),
+    quality: qualityOf(finding),
   };
+}
+
+function qualityOf(finding: ReadingFinding): FileQuality {
+  const { conversions, earliestMs, latestMs, currency, rejectedRevenue, unpricedRejects, hasZoneless } = finding;
+  return {
+    ...(earliestMs !== null && latestMs !== null && { firstDay: dayAt(earliestMs), lastDay: dayAt(latestMs) }),
+    ...(conversions > 0 && { conversions }),
+    // In no currency that is known it cannot be set against the revenue.
+    ...(currency !== null && { rejectedRevenue: { [currency]: String(rejectedRevenue) }, unpricedRejects }),
+    ...(hasZoneless && { assumedTimeZone: 'UTC' }),
+  };
+}
+
+/** Those of all blocks of an upload. */
+function versionsOf(now: Date): { readonly from: string; readonly until: string } {
+  return { from: versionOf(now, 0), until: versionOf(new Date(now.getTime() + 1), 0) };
 }
 
 /** Later uploads win over earlier ones, later blocks of an upload over its earlier ones. */

@@ -1,3 +1,4 @@
+import type { FileQuality } from '../data-sources/upload.ts';
 import type { RowReject } from './rejects.ts';
 import type { RecordKind } from './reader/record-kind.ts';
 
@@ -23,4 +24,5 @@ export interface IngestReport {
   /** Time span of the accepted rows, RFC 3339; null when none carries a time. */
   readonly earliest: string | null;
   readonly latest: string | null;
+  readonly quality: FileQuality;
 }

@@ -100,6 +100,8 @@ export interface ReadingFinding {
   readonly skipped: number;
   /** Of rejected rows whose amount can be read, in major units. */
   readonly rejectedRevenue: number;
+  /** Rejected conversions whose amount cannot be read. */
+  readonly unpricedRejects: number;
   /** Times say no zone: they were taken as UTC. */
   readonly hasZoneless: boolean;
   /** Touches and conversions of accepted rows, which may hold several. */

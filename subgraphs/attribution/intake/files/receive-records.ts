@@ -210,6 +210,7 @@ async function completeUpload(
         rowsRejected: report.rowsRejected,
         bytes: report.bytes,
         contentDigest: report.contentDigest,
+        quality: report.quality,
       },
       now,
     );

@@ -104,3 +104,34 @@ export async function rejectsBefore(
   );
   return count?.total ?? 0;
 }
+
+/** Rejects of one upload: how many are kept, and which of them are there for their currency. */
+export interface KeptRejects {
+  readonly uploadId: string;
+  readonly kept: number;
+  readonly foreignRows: ReadonlyMap<string, number>;
+}
+
+/** Currencies of one upload that are told apart. */
+const MOST_CURRENCIES = 20;
+
+/** What was rejected for its currency, by upload; uploads without rejects are left out. */
+export async function rejectedCurrencies(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  uploadIds: readonly string[],
+): Promise<readonly KeptRejects[]> {
+  if (uploadIds.length === 0) return [];
+  const rows = await clickhouse.rows(
+    `SELECT upload_id, if(code = 'wrong_currency', upper(value), '') AS currency, count() AS rejects
+      FROM rejects FINAL WHERE ${OF_SOURCE} AND upload_id IN {uploads:Array(String)}
+      GROUP BY upload_id, currency ORDER BY upload_id, rejects DESC, currency LIMIT ${MOST_CURRENCIES} BY upload_id`,
+    z.object({ upload_id: z.string(), currency: z.string(), rejects: Count }),
+    { params: { ...sourceParams(key), uploads: [...uploadIds] } },
+  );
+  return [...Map.groupBy(rows, ({ upload_id }) => upload_id)].map(([uploadId, group]) => ({
+    uploadId,
+    kept: group.reduce((sum, { rejects }) => sum + rejects, 0),
+    foreignRows: new Map(group.flatMap(({ currency, rejects }) => (currency === '' ? [] : [[currency, rejects]]))),
+  }));
+}

@@ -148,6 +148,7 @@ export class RecordIntake implements RowSink {
       touchpoints: this.#touchpoints,
       conversions: this.#conversions,
       rejectedRevenue: this.#rejectedRevenue.sum,
+      unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
       latestMs: isTimed ? this.#latestMs : null,
       currency: this.#shape.currency?.currency ?? this.#order.currency,
@@ -185,6 +186,7 @@ export class RecordIntake implements RowSink {
     if (fault !== null) {
       // A column that the file does not have is not to blame: the row as a whole is.
       const source = form.columns.get(fault.column);
+      this.#rejectedRevenue.add(cells, this.#located);
       if (source === undefined) this.#reject(line, '', fault.code, '');
       else this.#rejectCell(line, fault.code, cells, source);
       return false;
@@ -198,7 +200,8 @@ export class RecordIntake implements RowSink {
       return false;
     }
     if (this.#plan.isGuess && EXPLICABLE.has(code)) throw new NotPlainError(code);
-    this.#rejectedRevenue.add(cells, this.#located);
+    // What is in another currency is told by its rejects.
+    if (code !== 'wrong_currency') this.#rejectedRevenue.add(cells, this.#located);
     this.#rejectCell(line, code, cells, source);
     return false;
   }
@@ -269,6 +272,9 @@ export class RecordIntake implements RowSink {
 /** What rejected orders were worth, as far as their amounts can be read. */
 class RejectedRevenue {
   sum = 0;
+  /** Orders whose amount cannot be read. */
+  unpriced = 0;
+  readonly #isOrders: boolean;
   readonly #source: CellSource | undefined;
   readonly #decimal: 'point' | 'comma';
   readonly #number = new WrittenNumber();
@@ -278,12 +284,16 @@ class RejectedRevenue {
     const column = 'revenue' satisfies CanonicalColumn;
     this.#source = layout.forms.map(({ columns }) => columns.get(column)).find((source) => source !== undefined);
     this.#decimal = styles.decimalOf(column) ?? 'point';
+    this.#isOrders = layout.kind === 'conversions';
   }
 
   add(cells: RowCells, located: Located): void {
     if (this.#source === undefined) return;
     const { data, start, end } = located.at(this.#source, cells);
-    if (end <= start) return;
+    if (end <= start) {
+      if (this.#isOrders) this.unpriced += 1;
+      return;
+    }
     this.#number.take(data, start, end);
     const other = this.#decimal === 'point' ? 'comma' : 'point';
     for (const decimal of [this.#decimal, other] as const) {
@@ -293,6 +303,7 @@ class RejectedRevenue {
       this.sum += amount;
       return;
     }
+    this.unpriced += 1;
   }
 }
 

@@ -244,6 +244,43 @@ test('a run is traceable while its rows are there as they were', () => {
   expect(isTraceable(evidence(), source({ deletedAt: NOW }))).toBe(false);
 });
 
+test('rows that are known to be bad put a floor under two scores, and accepted ones are a misattribution', () => {
+  const judged = (severity: 'warning' | 'blocking') => {
+    const checks = [
+      {
+        code: 'user_match_rate',
+        severity,
+        value: 0.25,
+        threshold: 0.4,
+        amount: 1,
+        currency: 'USD',
+        message: 'm',
+        remedy: 'r',
+      },
+    ] as const;
+    const figures: AnalysisFigures = { ...FIGURES, dataQuality: { status: severity, checks } };
+    const { components, hreiScore, riskLevel } = present(
+      evidence({ resultDigest: canonicalDigest(figures) }),
+      source(),
+      figures,
+    );
+    const { attribution, provenance, detection, taxonomy } = components;
+    return {
+      scores: [attribution.score, provenance.score, detection.score],
+      flagged: taxonomy.classifications,
+      hreiScore,
+      riskLevel,
+    };
+  };
+  expect(judged('warning')).toEqual({ scores: [0.5, 0.5, 0], flagged: [], hreiScore: 0.23, riskLevel: 'low' });
+  expect(judged('blocking')).toEqual({
+    scores: [1, 1, 0],
+    flagged: ['misattribution'],
+    hreiScore: 0.48,
+    riskLevel: 'moderate',
+  });
+});
+
 test('models that differ, a wide interval and a broken invariant are classified', () => {
   expect(present(evidence({ crossResponseConsistency: 0.36 })).components.taxonomy.classifications).toEqual([
     'misattribution',

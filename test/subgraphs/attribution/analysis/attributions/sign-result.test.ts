@@ -106,7 +106,7 @@ describe('what is signed', () => {
       Object.keys(attributionResult.shape)
         .filter((name) => !always.includes(name))
         .toSorted(),
-    ).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed', 'workspace_id'].toSorted());
+    ).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed', 'data_quality', 'workspace_id'].toSorted());
     expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
       environment: 'sandbox',
       billed: false,
@@ -124,6 +124,15 @@ describe('what is signed', () => {
     expect(resultDigest(shown(completed()))).toBe(
       'sha256:b62d1c51fc118b06070b2a700fb6f9288b3f5d9f036ad255a90e39d5281ca66b',
     );
+  });
+
+  test('the quality of the rows is covered where it was measured, and absent where it was not', () => {
+    const quality = { status: 'warning', checks: [] } as const;
+    const measured = shown(completed({ ...FIGURES, dataQuality: quality }));
+    expect(measured).toMatchObject({ data_quality: quality });
+    expect(Object.hasOwn(shown(completed()), 'data_quality')).toBe(false);
+    const digests = [measured, { ...measured, data_quality: { status: 'good', checks: [] } }, shown(completed())];
+    expect(new Set(digests.map((each) => resultDigest(each as never))).size).toBe(3);
   });
 
   test('is also what earlier releases signed of a result in a workspace, which did not name it', async () => {

@@ -1,4 +1,4 @@
-import { isOwnedMedia } from '../../../../../subgraphs/attribution/analysis/attributions/owned-media.ts';
+import { isOwnedMedia } from '../../../../../subgraphs/attribution/intake/data-sources/owned-media.ts';
 
 test.each([
   'email',

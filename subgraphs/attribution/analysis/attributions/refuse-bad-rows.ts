@@ -1,0 +1,57 @@
+import type { QualityCode } from '../../../../schema/contract/data-quality.ts';
+import type { Principal } from '../../../../schema/principal.ts';
+import type { Uuid } from '../../../../platform/identifiers.ts';
+import type { Database } from '../../../../platform/postgres/database.ts';
+import type { DataSource } from '../../intake/data-sources/data-source.ts';
+import type { DateRange } from '../../intake/data-sources/date-range.ts';
+import type { MeasureQuality } from '../../intake/quality/measure-quality.ts';
+import { uploadsWithFindings } from '../../intake/quality/upload-quality.ts';
+import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
+import { refuseBlocking } from './quality-gate.ts';
+
+export interface QualityServices {
+  readonly database: Database;
+  readonly measureQuality: MeasureQuality;
+}
+
+interface AskedRange {
+  /** The source, to be read as its channel rules say. */
+  readonly named: () => Promise<SourceKey>;
+  readonly dateRange: DateRange;
+  readonly conversionEvent: string;
+  readonly baselineChannels: readonly string[];
+  readonly accepted: readonly QualityCode[] | undefined;
+}
+
+/** What the source's own statistics must show for its rows to be measured before a run is accepted. */
+const SUSPECT = { matchRate: 0.7, rejected: 0.01, duplicates: 0.01 } as const;
+
+/**
+ * Refuses an analysis whose rows are known to be bad. Sources that look well are measured by the run itself, which
+ * fails where it finds what is blocking.
+ * @throws ProblemError `validation_error` with code `data_quality_insufficient`
+ */
+export async function refuseBadRows(
+  { database, measureQuality }: QualityServices,
+  principal: Principal,
+  source: DataSource,
+  { named, dateRange, conversionEvent, baselineChannels, accepted }: AskedRange,
+): Promise<void> {
+  if (!isSuspect(source)) return;
+  const range = [dateRange.start, dateRange.end] as const;
+  const uploads = await database.asTenant(principal, (em) => uploadsWithFindings(em, source.id as Uuid, range));
+  const quality = await measureQuality(
+    { ...(await named()), dateRange: range, conversionEvent },
+    { uploads, currency: source.currency ?? 'USD', baselineChannels },
+  );
+  refuseBlocking(quality, accepted);
+}
+
+function isSuspect({ statistics, rowsRejected }: DataSource): boolean {
+  if (statistics == null || statistics.conversions === 0) return false;
+  return (
+    (statistics.touchpoints > 0 && statistics.touchpointMatchRate < SUSPECT.matchRate) ||
+    Number(rowsRejected) > SUSPECT.rejected * statistics.conversions ||
+    statistics.duplicateRate > SUSPECT.duplicates
+  );
+}
