@@ -298,7 +298,8 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
       rejected: 1,
       errors: [{ line: 2, column: 'channel', code: 'nul_character' }],
     });
-    expect((await send(Buffer.from(rows, 'utf16le'))).body['error']).toMatchObject({
+    const utf32 = Buffer.concat(Array.from(rows, (character) => Buffer.from([character.codePointAt(0)!, 0, 0, 0])));
+    expect((await send(utf32)).body['error']).toMatchObject({
       type: 'validation_error',
       code: 'unsupported_encoding',
     });
