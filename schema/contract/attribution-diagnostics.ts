@@ -41,8 +41,8 @@ const creditTestCode = z.enum(CREDIT_TESTS).register(graphTypes, {
   name: 'CreditTestCode',
   description:
     'HELD_OUT_PLACEBO: an unpaid channel measured as if it were paid. LEAD: unpaid visits before a touch against ' +
-    'those after it. HORIZON_HALVED, HORIZON_DOUBLED: the effect followed for half and twice as long. WINDOW_HALVES: the ' +
-    'effect in either half of the data. OVERLAP: whether exposed people have unexposed counterparts.',
+    'those after it. HORIZON_HALVED, HORIZON_DOUBLED: the effect followed for half and twice as long. WINDOW_HALVES: ' +
+    'the effect in either half of the data. OVERLAP: whether exposed people have unexposed counterparts.',
 });
 const creditTestStatus = z.enum(CREDIT_TEST_STATUSES).register(graphTypes, {
   name: 'CreditTestStatus',

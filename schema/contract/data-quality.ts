@@ -74,8 +74,8 @@ export const exampleQuality = {
         '12 % of the spend, 4,210.29 USD, is on channels that no touch names: Facebook (4,210.29). What it brings ' +
         'cannot be told.',
       remedy:
-        'Call them as the touches do, in the file or by a channel rule: {"match": {"channel": "Facebook"}, "channel": ' +
-        '"meta_ads"}.',
+        'Call them as the touches do, in the file or by a channel rule: {"match": {"channel": "Facebook"}, ' +
+        '"channel": "meta_ads"}.',
     },
   ],
 } as const;

@@ -288,10 +288,8 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
 
   test('what no analysis could carry is refused on its way in', async () => {
     const id = await connect(caller);
-    const send = (body: Buffer) =>
-      caller.send('POST', `/data-sources/${id}/records`, new Uint8Array(body), {
-        'content-type': 'text/csv',
-      });
+    const csv = { 'content-type': 'text/csv' };
+    const send = (body: Buffer) => caller.send('POST', `/data-sources/${id}/records`, new Uint8Array(body), csv);
     const rows = 'user_id,timestamp,channel\nu1,2026-01-01,a\0b\nu2,2026-01-01,email\n';
     expect((await send(Buffer.from(rows))).body).toMatchObject({
       accepted: 1,

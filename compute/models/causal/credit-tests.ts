@@ -170,7 +170,7 @@ function leadTests({ prav, channels, isBaseline }: TestedCredit): readonly Credi
     const { before, after, differenceError: error } = flanks;
     const estimate = before - after;
     const failed = isShownToVisitors(flanks);
-    const found = `People visit unpaid ${shown(before)} times in the week before its touches, ${shown(after)} times after`;
+    const found = `People visit unpaid ${shown(before)} times in the week before a touch, ${shown(after)} times after`;
     return [
       {
         code: 'lead',

@@ -67,7 +67,7 @@ describe('kinds', () => {
       currency: 'EUR',
     });
     expect(report.firstErrors).toEqual([
-      { line: 4, column: 'user_id', code: 'missing_value', message: 'A value is required' },
+      { line: 4, column: 'user_id', code: 'missing_value', message: 'the cell is empty, but a value is required' },
     ]);
     expect(await conversions(source)).toEqual([
       {
