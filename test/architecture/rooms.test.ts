@@ -47,7 +47,7 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
   ['services/', ['trust', 'events', 'audit', 'idempotency', 'identity', 'webhooks']],
   ['services/identity/', ['limits', 'accounts', 'keys', 'opening', 'workspaces', 'admission', 'oauth']],
   ['subgraphs/attribution/', ['runs', 'intake', 'analysis', 'sandbox']],
-  ['subgraphs/attribution/intake/', ['connectors', 'data-sources', 'touchpoints', 'files', 'channel-rules']],
+  ['subgraphs/attribution/intake/', ['connectors', 'data-sources', 'touchpoints', 'channel-rules', 'files']],
   ['subgraphs/attribution/analysis/', ['journeys', 'experiments', 'attributions', 'verification']],
   ['subgraphs/agents/', ['registry', 'referrals']],
   ['subgraphs/billing/', ['plans', 'fees']],

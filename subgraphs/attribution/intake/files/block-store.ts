@@ -33,6 +33,8 @@ const BOUND: Readonly<Record<StoredTable, Readonly<Record<string, string>>>> = {
   conversions: { currency: '{currency:String}' },
   spend: {},
   paths: { upload_id: '{upload_id:String}' },
+  identities: {},
+  fx: {},
 };
 
 /** The rows of one upload on their way into their tables. Storing a block twice changes nothing. */

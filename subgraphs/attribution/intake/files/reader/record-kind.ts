@@ -7,7 +7,7 @@ import { invalidFile, type RefusedFileError } from './refused-file.ts';
 /**
  * What the rows of a file are. `events` is one table for touches and conversions, a conversion being a row of its own.
  */
-export type RecordKind = 'touchpoints' | 'conversions' | 'spend' | 'paths' | 'events';
+export type RecordKind = 'touchpoints' | 'conversions' | 'spend' | 'paths' | 'events' | 'identities' | 'fx';
 
 /**
  * Every canonical column, with the other names it is known by. Names are compared in lower case with `_` for blanks and
@@ -38,6 +38,9 @@ const ALIASES = {
   path: ['journey_path', 'channel_path'],
   conversions: ['total_conversions'],
   nulls: ['total_null', 'total_nulls'],
+  id: [],
+  same_as: [],
+  rate: ['exchange_rate', 'fx_rate'],
   ...(Object.fromEntries(CLICK_KINDS.map((kind) => [kind, []])) as unknown as Record<ClickKind, readonly string[]>),
 } as const satisfies Record<CanonicalColumn, readonly string[]>;
 
@@ -98,6 +101,18 @@ const SHAPES: readonly KindShape[] = [
     anyOf: ['conversions', 'nulls'],
     optional: ['conversions', 'revenue', 'nulls', 'date', 'currency'],
     excluded: ['user_id', 'channel', 'conversion', 'order_id', 'spend'],
+  },
+  {
+    kind: 'identities',
+    required: ['id', 'same_as'],
+    optional: [],
+    excluded: ['user_id', 'path', 'order_id', 'spend', 'rate'],
+  },
+  {
+    kind: 'fx',
+    required: ['date', 'currency', 'rate'],
+    optional: [],
+    excluded: ['user_id', 'path', 'order_id', 'spend', 'same_as'],
   },
 ];
 

@@ -11,8 +11,11 @@ import {
   type Cell,
   type TimeBounds,
 } from './cells.ts';
+import { CurrencyNameCell } from './currency-name-cell.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
+import { RateCell } from './rate-cell.ts';
 import type { RecordKind } from './record-kind.ts';
+import { UserCell } from './user-cell.ts';
 
 /** A cell of a row and where it stands in the file; `place` is -1 for a column that the file does not have. */
 export interface PlacedCell {
@@ -63,6 +66,10 @@ export function recordShape(kind: RecordKind, options: ShapeOptions): RecordShap
       return spendShape(options);
     case 'paths':
       return pathShape(options);
+    case 'identities':
+      return identityShape();
+    case 'fx':
+      return rateShape(options);
   }
 }
 
@@ -98,7 +105,7 @@ type FillOf<Type> = (
 ) => void;
 
 const text =
-  (cell: TextCell) =>
+  (cell: TextCell | UserCell | CurrencyNameCell) =>
   (column: TextColumn): void =>
     cell.addTo(column);
 const number =
@@ -117,7 +124,7 @@ const eventName =
 
 function touchCells({ bounds }: ShapeOptions) {
   return {
-    user_id: new TextCell(true),
+    user_id: new UserCell(),
     timestamp: new TimeCell(bounds, true),
     event_id: new TextCell(false),
     campaign: new TextCell(false),
@@ -203,7 +210,7 @@ function eventShape(options: ShapeOptions): RecordShape {
 
 function conversionTable(cells: {
   order_id: TextCell;
-  user_id: TextCell;
+  user_id: UserCell;
   timestamp: TimeCell;
   event_id: TextCell;
   revenue: NumberCell;
@@ -228,7 +235,7 @@ function conversionTable(cells: {
 function conversionShape(options: ShapeOptions): RecordShape {
   const cells = {
     order_id: new TextCell(true),
-    user_id: new TextCell(true),
+    user_id: new UserCell(),
     timestamp: new TimeCell(options.bounds, true),
     revenue: new NumberCell(4, { isRequired: true, mayBeNegative: true }),
     event_id: new TextCell(false),
@@ -304,5 +311,37 @@ function pathShape(options: ShapeOptions): RecordShape {
     tables: [table],
     tableOf: () => table,
     timeMs: () => cells.date.ms,
+  };
+}
+
+/** Pairs of ids that are one person; they have no day. */
+function identityShape(): RecordShape {
+  const cells = { id: new UserCell(), same_as: new UserCell() };
+  const table = tableFilledBy('identities', { id: text(cells.id), same_as: text(cells.same_as) });
+  return {
+    cells: placed(cells),
+    currency: null,
+    fault: NO_FAULT,
+    tables: [table],
+    tableOf: () => table,
+    timeMs: () => Number.NaN,
+  };
+}
+
+/** Rates of exchange: the currency of a row is what is priced, not that of the source. */
+function rateShape(options: ShapeOptions): RecordShape {
+  const cells = { date: new TimeCell(options.bounds, true), currency: new CurrencyNameCell(), rate: new RateCell() };
+  const table = tableFilledBy('fx', {
+    date: day(cells.date),
+    currency: text(cells.currency),
+    rate: (column) => cells.rate.addTo(column),
+  });
+  return {
+    cells: placed(cells),
+    currency: null,
+    fault: NO_FAULT,
+    tables: [table],
+    tableOf: () => table,
+    timeMs: () => Number.NaN,
   };
 }
