@@ -38,7 +38,7 @@ export function restAttribution(attribution: {
 
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
- * in the sandbox, where the fee is only shown, `workspace_id` in a workspace; of a channel, `identification` where a
+ * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_source_ids` of several; of a channel, `identification` where a
  * model says it, `spend_response` where one was seen. All others stay as they were signed before there were such
  * members.
  */
@@ -46,6 +46,7 @@ export function membersThatApply({
   auto_refresh: autoRefresh,
   billed,
   workspace_id: workspace,
+  data_source_ids: sources,
   ...result
 }: Json): Json {
   const channels = result['channel_impact'];
@@ -56,6 +57,7 @@ export function membersThatApply({
     ...(autoRefresh === true ? { auto_refresh: true } : {}),
     ...(billed === false ? { billed } : {}),
     ...(typeof workspace === 'string' ? { workspace_id: workspace } : {}),
+    ...(Array.isArray(sources) ? { data_source_ids: sources } : {}),
   };
 }
 

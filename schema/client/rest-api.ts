@@ -1245,6 +1245,8 @@ export interface components {
             /** @enum {string} */
             model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
             data_source_id: string;
+            /** @description All sources that were analysed together, in the order of the request; absent for one */
+            data_source_ids?: string[];
             date_range: [
                 string,
                 string
@@ -1311,6 +1313,13 @@ export interface components {
                 seed: string;
                 run_digest: string;
                 warnings: string[];
+                /** @description Where the sources hold identities; absent otherwise */
+                stitching?: {
+                    pairs: number;
+                    people: number;
+                    user_match_rate: number | null;
+                    stitched_user_match_rate: number | null;
+                };
                 models: {
                     [key: string]: unknown;
                 };
@@ -1590,12 +1599,16 @@ export interface components {
                 conversions: number;
                 spend_rows: number;
                 paths: number;
+                identities: number;
+                fx_rates: number;
                 rejected: number;
             } | null;
             quality: {
                 touchpoint_match_rate: number | null;
                 unattributed_share: number | null;
                 duplicate_rate: number | null;
+                user_match_rate: number | null;
+                stitched_user_match_rate: number | null;
             } | null;
             current_sync: {
                 sync_id: string;
@@ -2259,6 +2272,8 @@ export interface components {
                 /** @enum {string} */
                 model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
                 data_source_id: string;
+                /** @description Of several sources, the first included */
+                data_source_ids?: string[];
                 date_range: [
                     string,
                     string
@@ -2327,6 +2342,8 @@ export interface components {
                 /** @enum {string} */
                 model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
                 data_source_id: string;
+                /** @description Of several sources, the first included */
+                data_source_ids?: string[];
                 date_range: [
                     string,
                     string
@@ -3726,7 +3743,12 @@ export interface components {
                  *     }
                  */
                 "application/json": {
-                    data_source_id: string;
+                    /** @description The source; exactly one of data_source_id, data_source_ids and brand_id */
+                    data_source_id?: string;
+                    /** @description 2 to 20 sources that are read as if they were one: one space of user ids, each order once. Currency, baseline channels, serving agent and fee are those of the first */
+                    data_source_ids?: string[];
+                    /** @description Stands for the sources that were connected with this brand_id, oldest first */
+                    brand_id?: string;
                     /** @description UTC days, both ends inclusive, at most 731 of them. */
                     date_range: [
                         string,

@@ -23,7 +23,7 @@ import {
   type ModelOutcomes,
   type RunTotals,
 } from './compose-figures.ts';
-import type { AnalysisFigures } from './figures.ts';
+import type { AnalysisDiagnostics, AnalysisFigures } from './figures.ts';
 import { convergenceOf, modelDiagnostics } from './model-diagnostics.ts';
 import { isOwnedMedia } from './owned-media.ts';
 import { stage, type ProgressEvent } from './attribution-progress.ts';
@@ -58,6 +58,8 @@ export interface RunData {
   readonly experiments?: readonly RangeExperiment[];
   /** What the reader of the figures should know of the rows. */
   readonly warnings?: readonly string[];
+  /** What identities did to the journeys; absent where there are none. */
+  readonly stitching?: AnalysisDiagnostics['stitching'];
 }
 
 /** What is asked of a run, beside its rows. */
@@ -239,6 +241,7 @@ function compose(
       seed: parameters.seed,
       runDigest: canonicalDigest({ ...figures, models }),
       warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings, ...breakdownWarnings],
+      ...(data.stitching !== undefined && { stitching: data.stitching }),
       models,
     },
   };

@@ -1,19 +1,26 @@
 import type { ComputePool } from '../../../../compute/pool.ts';
 import type { Job, Jobs } from '../../../../platform/jobs/jobs.ts';
 import { throughOutages } from '../../../../platform/jobs/through-outages.ts';
-import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
+import { publicId } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { Logger } from '../../../../platform/telemetry/logs.ts';
 import { pause, slowDown } from '../../runs/pauses.ts';
 import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { RunKind } from '../../runs/run-kind.ts';
 import type { RunJob } from '../../runs/run-queues.ts';
-import type { ChannelNaming } from '../../intake/touchpoints/channel-expression.ts';
-import { channelNamingOf, digestOf } from '../../intake/channel-rules/channel-rule-store.ts';
+import { namedKey } from '../../intake/channel-rules/channel-rule-store.ts';
 import type { DataSource, SyncSchedule } from '../../intake/data-sources/data-source.ts';
-import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
+import {
+  findSources,
+  joinedCurrency,
+  readingDigest,
+  sourceIdsOf,
+  type Joined,
+} from '../../intake/data-sources/joined-sources.ts';
 import { arrivalsOf, noticeRowsSince, type Arrivals } from '../../intake/data-sources/late-rows.ts';
-import { sourceDays } from '../../intake/data-sources/source-days.ts';
+import { joinedDays, sourceDays } from '../../intake/data-sources/source-days.ts';
+import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
+import { joinedParts, partsOfEach } from '../../intake/touchpoints/stored-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
 import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
 import { analyze, type RunParameters } from './analyze.ts';
@@ -25,25 +32,22 @@ import type { ModelOutcomes } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { isLargeRun } from './large-run.ts';
 import { citationReliability } from './present-trust.ts';
+import { asOneSource } from './source-now.ts';
 import type { TrustEvidence } from './trust-evidence.ts';
 
 /** Which rows an analysis reads. Dates inclusive, UTC. */
-export interface RunQuery {
-  readonly accountId: Uuid;
-  readonly dataSourceId: Uuid;
+export interface RunQuery extends SourceKey {
   readonly startDate: string;
   readonly endDate: string;
   readonly lookbackDays: number;
   readonly conversionEvent: string;
-  /** How channels are called, by the rules that were in force when the run began. */
-  readonly naming?: ChannelNaming | undefined;
   /** When the run began: days that lie far ahead of it are none of the source. */
   readonly now: Date;
   /** Results of experiments that share days with the range; none where absent. */
   readonly experiments?: readonly MeasuredEffect[];
-  /** First day of which the source has rows. */
+  /** First day of which the sources have rows. */
   readonly earliestDay?: string | null;
-  /** State of the store in which the source's rows were last found to be those on record. */
+  /** State of the store in which the sources' rows were last found to be those on record. */
   readonly verifiedParts?: string | null;
 }
 
@@ -63,18 +67,19 @@ export interface AnalysisServices extends AnnouncingServices {
   readonly signResult: (em: SqlEntityManager, completed: Attribution) => Promise<string>;
 }
 
-/** What a run has to know of its source, as it was when a worker took the run. */
+/** What a run has to know of its sources, as they were when a worker took the run. */
 export interface AnalysisInput {
-  readonly source: DataSource;
+  readonly sources: Joined<DataSource>;
+  /** Their channels are called by the rules that are in force now. */
+  readonly key: SourceKey;
   readonly experiments: readonly MeasuredEffect[];
   readonly recordedDays: RunProvenance['recordedDays'];
-  readonly naming: ChannelNaming | undefined;
-  /** At the source, before the run read its first row. */
+  /** At the sources, before the run read its first row. */
   readonly arrivals: Arrivals | null;
   readonly at: Date;
 }
 
-/** What a run has found, and by which channel rules. */
+/** What a run has found, and how it read the rows. */
 export interface AnalysisFindings extends Pick<AnalysisInput, 'arrivals'> {
   readonly figures: AnalysisFigures;
   readonly trust: TrustEvidence | null;
@@ -92,7 +97,7 @@ export function attributionKind(
       const restricted = (event: ProgressEvent): void =>
         tell(event.kind === 'CHANNEL_RESULT' ? { ...event, shown: attribution.channels ?? null } : event);
       const found = await compute(services, job, attribution, input, restricted);
-      return { ...found, arrivals: input.arrivals, channelRulesDigest: digestOf(input.naming) };
+      return { ...found, arrivals: input.arrivals, channelRulesDigest: readingDigest(input.sources) };
     },
     resultOf: ({ figures }) => figures,
     async fill(em, row, { trust, channelRulesDigest }) {
@@ -104,26 +109,33 @@ export function attributionKind(
     announceRevision: (em, row, { deltaRCents }) => announceRevision(em, services, row, deltaRCents),
     async follow(em, row, { arrivals }) {
       // Rows that came during the run, and rules that changed, were noticed while nobody could act on them.
-      if (row.autoRefresh) await noticeRowsSince(em, services.jobs, row, arrivals);
+      if (row.autoRefresh) await noticeRowsSince(em, services.jobs, row, sourceIdsOf(row), arrivals);
     },
   };
 }
 
 async function load(em: SqlEntityManager, attribution: Attribution, at: Date): Promise<AnalysisInput> {
-  const { dataSourceId, model, dateStart: start, dateEnd: end } = attribution;
-  const source = await new DataSourceStore(em).find(dataSourceId);
-  if (source === null)
+  const { model, environment, dateStart: start, dateEnd: end } = attribution;
+  const ids = sourceIdsOf(attribution);
+  const sources = await findSources(em, ids);
+  if (sources === null)
     throw new RunFailedError({
       code: 'source_unavailable',
-      message: 'The data source was deleted before the analysis began.',
+      message:
+        ids.length === 1
+          ? 'The data source was deleted before the analysis began.'
+          : 'One of the data sources was deleted before the analysis began. Ask again without it.',
     });
-  const experiments = model === 'causal' ? await new ExperimentStore(em).overlapping(attribution, { start, end }) : [];
+  const experiments =
+    model === 'causal' ? await new ExperimentStore(em).overlapping({ ids, environment }, { start, end }) : [];
+  const recorded = [];
+  for (const id of ids) recorded.push(await sourceDays(em, id));
   return {
-    source,
+    sources,
+    key: await namedKey(em, sources),
     experiments: experiments.map(measuredEffect),
-    recordedDays: await sourceDays(em, dataSourceId),
-    naming: await channelNamingOf(em, dataSourceId),
-    arrivals: await arrivalsOf(em, dataSourceId),
+    recordedDays: joinedDays(recorded),
+    arrivals: await arrivalsOf(em, ids),
     at,
   };
 }
@@ -135,13 +147,14 @@ const READING = {
 
 const SYNC_INTERVALS_S = { realtime: 0, daily: 86_400, weekly: 7 * 86_400 } as const;
 
-function provenanceOf({ source, recordedDays, at }: AnalysisInput): RunProvenance {
+function provenanceOf({ sources, recordedDays, at }: AnalysisInput): RunProvenance {
+  const arrivals = sources.flatMap(({ lastSync }) => lastSync ?? []).toSorted((a, b) => b.getTime() - a.getTime());
   return {
     measuredAt: at,
     recordedDays,
-    lastArrival: source.lastSync ?? null,
-    syncIntervalS: SYNC_INTERVALS_S[source.syncSchedule as SyncSchedule],
-    citationReliability: citationReliability(source, at),
+    lastArrival: arrivals[0] ?? null,
+    syncIntervalS: Math.max(...sources.map(({ syncSchedule }) => SYNC_INTERVALS_S[syncSchedule as SyncSchedule])),
+    citationReliability: citationReliability(asOneSource(sources)!, at),
   };
 }
 
@@ -152,20 +165,18 @@ async function compute(
   input: AnalysisInput,
   onProgress: (event: ProgressEvent) => void,
 ): Promise<{ readonly figures: AnalysisFigures; readonly trust: TrustEvidence | null }> {
-  const { source, experiments, naming, at } = input;
+  const { sources, key, experiments, at } = input;
   const startedMs = performance.now();
   const query: RunQuery = {
-    accountId: source.accountId,
-    dataSourceId: attribution.dataSourceId,
+    ...key,
     startDate: attribution.dateStart,
     endDate: attribution.dateEnd,
     lookbackDays: attribution.lookbackWindowDays,
     conversionEvent: attribution.conversionEvent,
-    naming,
     now: at,
     experiments,
-    earliestDay: source.statistics?.earliest ?? null,
-    verifiedParts: source.verifiedParts ?? null,
+    earliestDay: sources.flatMap(({ statistics }) => statistics?.earliest ?? []).toSorted()[0] ?? null,
+    verifiedParts: joinedParts(sources.map(({ verifiedParts }) => verifiedParts)),
   };
   const announce = (name: keyof typeof READING): void => onProgress(READING[name]);
   const isSlowed = job.data.delayMs > 0;
@@ -189,7 +200,7 @@ async function compute(
     },
     'analysis started',
   );
-  const parameters = parametersOf(attribution, source, naming);
+  const parameters = parametersOf(attribution, sources);
   const isLarge = isLargeRun(
     Math.max(data.paths.steps.length, data.events?.timeS.length ?? 0),
     data.paths.channels.length,
@@ -212,7 +223,7 @@ async function compute(
     const { evidence, verifiedParts } = await throughOutages(job.signal, () =>
       assess(figures, outcomes!, provenanceOf(input)),
     );
-    if (verifiedParts !== null) await rememberVerification(services.database, source, verifiedParts);
+    if (verifiedParts !== null) await rememberVerification(services.database, sources, verifiedParts);
     return { figures, trust: evidence };
   } catch (error) {
     job.signal.throwIfAborted();
@@ -226,13 +237,16 @@ async function compute(
 }
 
 /** The next run need not hash the rows again while the store stays as it is. */
-async function rememberVerification(database: Database, source: DataSource, parts: string): Promise<void> {
-  await database.asTenant(wholeAccount(source), (em) =>
-    em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]),
-  );
+async function rememberVerification(database: Database, sources: Joined<DataSource>, joined: string): Promise<void> {
+  const parts = partsOfEach(joined);
+  for (const [place, source] of sources.entries())
+    await database.asTenant(wholeAccount(source), (em) =>
+      em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts[place], source.id]),
+    );
 }
 
-function parametersOf(attribution: Attribution, source: DataSource, naming: ChannelNaming | undefined): RunParameters {
+function parametersOf(attribution: Attribution, sources: Joined<DataSource>): RunParameters {
+  const [first] = sources;
   return {
     model: attribution.model,
     granularity: attribution.granularity,
@@ -241,9 +255,9 @@ function parametersOf(attribution: Attribution, source: DataSource, naming: Chan
     lookbackS: attribution.lookbackWindowDays * 86_400,
     confidenceLevel: attribution.confidenceLevel,
     markovOrder: attribution.markovOrder,
-    baselineChannels: attribution.baselineChannels ?? source.baselineChannels,
-    currency: source.currency ?? 'USD',
-    channelRulesDigest: digestOf(naming),
-    seed: `${attribution.dataSourceId}/${attribution.dateStart}/${attribution.dateEnd}`,
+    baselineChannels: attribution.baselineChannels ?? first.baselineChannels,
+    currency: joinedCurrency(sources),
+    channelRulesDigest: readingDigest(sources),
+    seed: `${sourceIdsOf(attribution).join('+')}/${attribution.dateStart}/${attribution.dateEnd}`,
   };
 }

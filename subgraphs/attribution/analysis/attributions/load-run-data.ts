@@ -10,7 +10,9 @@ import { spanOf } from '../journeys/journey-query.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
-import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
+import { nearChannels, nearChannelWarning } from '../../intake/channel-rules/near-channels.ts';
+import { readTogether, stitchingOf } from '../../intake/touchpoints/read-together.ts';
+import { sourceKeyOf } from '../../intake/touchpoints/source-key.ts';
 import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
 import { dailySpend, sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
@@ -56,9 +58,10 @@ function readRunData(store: ClickHouse): LoadRunData {
     const clickhouse = interruptible(store, signal);
     onStage('loading');
     onStage('building_journeys');
-    const query = await withoutGaps(clickhouse, asked);
-    const { accountId, dataSourceId, naming, lookbackDays, conversionEvent } = query;
-    const source = { accountId, dataSourceId, naming };
+    const together = await readTogether(clickhouse, asked).catch(failedWhereInvalid);
+    const query = together.source;
+    const { lookbackDays, conversionEvent } = query;
+    const source = sourceKeyOf(query);
     const dateRange = [query.startDate, query.endDate] as const;
     // Before anything is read that has a row per channel.
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
@@ -75,14 +78,16 @@ function readRunData(store: ClickHouse): LoadRunData {
     });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> =>
       countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
-    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days] = await Promise.all([
-      journeysRead,
-      spendRead,
-      spendByDay,
-      rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
-      count(journeysRead.then(({ counted }) => counted!)),
-      daysRead,
-    ]);
+    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days, stitching] =
+      await Promise.all([
+        journeysRead,
+        spendRead,
+        spendByDay,
+        rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
+        count(journeysRead.then(({ counted }) => counted!)),
+        daysRead,
+        stitchingOf(clickhouse, together),
+      ]);
     const spendByChannel = new Map<string, number>();
     for (const each of spend.rows)
       spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
@@ -102,7 +107,14 @@ function readRunData(store: ClickHouse): LoadRunData {
       },
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
-      warnings: ignoresPaths ? [IGNORED_PATHS] : [],
+      ...(stitching !== null && { stitching }),
+      warnings: [
+        ...(ignoresPaths ? [IGNORED_PATHS] : []),
+        ...together.warnings,
+        ...nearChannels(spendByChannel.keys(), [...paths.channels, ...(followed?.events.channels ?? [])]).map(
+          nearChannelWarning,
+        ),
+      ],
       stored: { rows, ...days, recount: () => count(null), recountDays, preceding },
     };
   };
@@ -147,9 +159,7 @@ async function loadPreceding(
   const oneIn = Math.max(1, Math.min(MOST_ONE_IN, Math.floor(followed.events.userHash.length / LEAST_USERS)));
   return {
     events: await loadSampledEvents(clickhouse, {
-      accountId: query.accountId,
-      dataSourceId: query.dataSourceId,
-      naming: query.naming,
+      ...sourceKeyOf(query),
       span,
       conversionEvent: query.conversionEvent,
       channels: followed.events.channels,

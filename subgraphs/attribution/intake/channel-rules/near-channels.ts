@@ -58,7 +58,8 @@ export function nearChannels(spend: Iterable<string>, touches: Iterable<string>)
     .toSorted()
     .flatMap((name) => {
       const same = free.filter((each) => plain(each) === plain(name));
-      const alike = same.length > 0 ? same : free.filter((each) => kindOf(each) !== null && kindOf(each) === kindOf(name));
+      const alike =
+        same.length > 0 ? same : free.filter((each) => kindOf(each) !== null && kindOf(each) === kindOf(name));
       const [channel] = alike;
       return channel === undefined || alike.length > 1
         ? []

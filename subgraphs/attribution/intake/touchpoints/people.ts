@@ -54,7 +54,9 @@ export async function stitched<Source extends SourceKey>(
   const pool = poolOf(source, held.digest);
   const read = { params: { ...sourceParams(source), people: pool }, timeoutMs: TIMEOUT_MS };
   const known = await knownPeople(clickhouse, read);
-  const found = known ?? (await inTurn(async () => (await knownPeople(clickhouse, read)) ?? makePeople(clickhouse, read, held.pairs)));
+  const found =
+    known ??
+    (await inTurn(async () => (await knownPeople(clickhouse, read)) ?? makePeople(clickhouse, read, held.pairs)));
   return { source: { ...source, people: pool }, found };
 }
 
@@ -100,7 +102,9 @@ function poolOf(source: SourceKey, digest: string): string {
   const sources = sourcesOf(source)
     .map(({ accountId, dataSourceId }) => `${accountId}/${dataSourceId}`)
     .toSorted();
-  return createHash('sha256').update(JSON.stringify([sources, digest, MAX_IDS_OF_PERSON])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([sources, digest, MAX_IDS_OF_PERSON]))
+    .digest('hex');
 }
 
 async function knownPeople(clickhouse: ClickHouse, read: Read): Promise<FoundPeople | null> {
@@ -160,8 +164,7 @@ async function* inSteps(
 ): AsyncIterable<Uint8Array> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return onCount(step.value);
-    if (step.value.length > 0)
-      yield new Uint8Array(step.value.buffer, step.value.byteOffset, step.value.byteLength);
+    if (step.value.length > 0) yield new Uint8Array(step.value.buffer, step.value.byteOffset, step.value.byteLength);
     await setImmediate();
   }
 }

@@ -35,6 +35,11 @@ export function joinedKey([first, ...others]: readonly [OneSource, ...OneSource[
   return others.length === 0 ? first : { ...first, others };
 }
 
+/** The key alone, of a query that says more. */
+export function sourceKeyOf({ accountId, dataSourceId, naming, others, people, repeatedOrders }: SourceKey): SourceKey {
+  return { accountId, dataSourceId, naming, others, people, repeatedOrders };
+}
+
 /** The predicate every read starts with; its parameters come from {@link sourceParams}. */
 export const OF_SOURCE =
   'account_id IN {account_ids:Array(String)} AND data_source_id IN {data_source_ids:Array(String)}';
