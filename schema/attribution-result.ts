@@ -58,7 +58,15 @@ export function membersThatApply({
     ...(billed === false ? { billed } : {}),
     ...(typeof workspace === 'string' ? { workspace_id: workspace } : {}),
     ...(Array.isArray(sources) ? { data_source_ids: sources } : {}),
+    ...diagnosticsThatApply(result),
   };
+}
+
+/** Where they are asked for. */
+function diagnosticsThatApply({ diagnostics }: Json): Json {
+  if (diagnostics == null) return {};
+  const { stitching, ...others } = diagnostics as Json;
+  return { diagnostics: stitching == null ? others : { ...others, stitching } };
 }
 
 function channelMembersThatApply({ identification, spend_response: spendResponse, ...channel }: Json): Json {

@@ -63,7 +63,8 @@ async function watch(
   const source = publicId('ds', id);
   const isOfSource = ({ type, data }: RecordedEvent): boolean =>
     (CHANGE_TYPES as readonly string[]).includes(type) &&
-    (data['data_source_id'] === source || (data['data_source_ids'] as readonly unknown[] | undefined)?.includes(source) === true);
+    (data['data_source_id'] === source ||
+      (data['data_source_ids'] as readonly unknown[] | undefined)?.includes(source) === true);
   const { from, events } = await watchEvents(services, principal, { after: after ?? null, accepts: isOfSource });
   return beginningWith<Change>({ from }, events);
 }

@@ -13,7 +13,10 @@ import {
 import { partsDigest, storedDays } from '../../../../../subgraphs/attribution/intake/touchpoints/stored-days.ts';
 import { joinedDays } from '../../../../../subgraphs/attribution/intake/data-sources/source-days.ts';
 import { countStoredRows } from '../../../../../subgraphs/attribution/intake/touchpoints/stored-rows.ts';
-import { sourceChannels, sourceSpend } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
+import {
+  sourceChannels,
+  sourceSpend,
+} from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { sized } from '../../../../run-length.ts';
 import { MEASURED_AT, openColumnarStore, upload, type ColumnarStore } from '../../intake/touchpoints/columnar-store.ts';
 import { eventsOf, pathsOf } from './readable-journeys.ts';
@@ -164,7 +167,13 @@ describe('several sources that are read as one', () => {
       ['meta', 7],
       ['social', 7],
     ]);
-    expect(Object.fromEntries(read.stored.touches)).toEqual({ fb: 2, meta: 1, meta_brand: 1, social: 1, social_brand: 1 });
+    expect(Object.fromEntries(read.stored.touches)).toEqual({
+      fb: 2,
+      meta: 1,
+      meta_brand: 1,
+      social: 1,
+      social_brand: 1,
+    });
     const alike = await readAll(joinedKey([ruled(first, 'meta'), ruled(second, 'meta')]));
     expect(Object.fromEntries(alike.stored.touches)).toEqual({ meta: 2, meta_brand: 2 });
     expect(toCents(alike.totals.revenue)).toBe(alike.revenueCents);

@@ -9,7 +9,10 @@ import {
   sourceParams,
   type SourceKey,
 } from '../../../../../subgraphs/attribution/intake/touchpoints/source-key.ts';
-import { measureSource, purgeSource } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
+import {
+  measureSource,
+  purgeSource,
+} from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { sized } from '../../../../run-length.ts';
 import { MEASURED_AT, openColumnarStore, upload, type ColumnarStore } from './columnar-store.ts';
 
