@@ -132,5 +132,13 @@ export interface AttributionReport {
     readonly warnings: readonly string[];
     readonly models: Readonly<Record<string, unknown>>;
     readonly experiments: readonly ReportedExperiment[];
+    /** What identities did to the journeys; null or absent where there are none. Rates in [0, 1]. */
+    readonly stitching?: {
+      readonly pairs: number;
+      readonly people: number;
+      /** Share of the users of conversions who have a touch; null without conversions. */
+      readonly user_match_rate: number | null;
+      readonly stitched_user_match_rate: number | null;
+    } | null;
   };
 }

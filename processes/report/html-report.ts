@@ -16,6 +16,7 @@ import {
   methodologySection,
   readingGuide,
   rulesTable,
+  stitchingSection,
   warningsSection,
 } from './report-sections.ts';
 import { REPORT_STYLE } from './report-style.ts';
@@ -63,7 +64,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
               ${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}
             </p>
           </header>
-          ${headlineSection(report)} ${warningsSection(report)}
+          ${headlineSection(report)} ${stitchingSection(report)} ${warningsSection(report)}
           ${
             drawn.length === 0
               ? null

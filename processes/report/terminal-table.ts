@@ -4,6 +4,7 @@ import { deltaRInterval } from './delta-r-interval.ts';
 import { isIncremental } from './findings.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
+import { stitchingNote } from './stitching-note.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
 
 export interface TableOptions {
@@ -171,6 +172,7 @@ function summary(report: AttributionReport, width: number, paint: Painter): read
     ...baselineNote(report, width),
     ...(report.confidence === null ? [] : [`Overall confidence ${report.confidence.toFixed(2)} of 1.`]),
     ...trustNote(report, width),
+    ...wrap(stitchingNote(report) ?? '', width).filter((line) => line !== ''),
   ];
 }
 

@@ -6073,12 +6073,16 @@ export interface operations {
                      *         "conversions": 4020,
                      *         "spend_rows": 25912,
                      *         "paths": 0,
+                     *         "identities": 3801,
+                     *         "fx_rates": 0,
                      *         "rejected": 14
                      *       },
                      *       "quality": {
                      *         "touchpoint_match_rate": 0.93,
                      *         "unattributed_share": 0.11,
-                     *         "duplicate_rate": 0.002
+                     *         "duplicate_rate": 0.002,
+                     *         "user_match_rate": 0.41,
+                     *         "stitched_user_match_rate": 0.92
                      *       },
                      *       "current_sync": null,
                      *       "last_error": null,

@@ -91,20 +91,25 @@ describe('one shop from many files', () => {
     }
   };
 
+  const answers: Answer[] = [];
   beforeAll(async () => {
     house = await openHouse('one process', { clock });
     caller = await Caller.register(house.root);
     for (const name of ['orders', 'touches', 'spend', 'identities'] as const) {
       ids[name] = await connect();
-      expect(await send(ids[name], files[name])).toMatchObject({ status: 202, body: { rejected: 0 } });
+      answers.push(await send(ids[name], files[name]));
     }
     ids.whole = await connect();
     const { touches, orders, spend } = filesOf(TOLD_ALIKE);
-    for (const file of [touches, orders, spend])
-      expect(await send(ids.whole, file)).toMatchObject({ status: 202, body: { warnings: [] } });
+    for (const file of [touches, orders, spend]) answers.push(await send(ids.whole, file));
   });
 
   afterAll(() => house?.stop());
+
+  test('every row of every file is taken', () => {
+    expect(answers).toHaveLength(7);
+    for (const answer of answers) expect(answer).toMatchObject({ status: 202, body: { rejected: 0, warnings: [] } });
+  });
 
   test('what is wrong with the names of spend is told with the rule that mends it', async () => {
     const { body } = await analyse({ data_source_ids: ALL() });
@@ -163,7 +168,8 @@ describe('one shop from many files', () => {
     );
     expect(data!['runAttribution']!['attribution']).toMatchObject({ dataSourceId: ids.orders, dataSourceIds: ALL() });
     const { data: detail } = await caller.graphql(
-      'query ($id: ID!) { dataSource(id: $id) { detail { records { identities fxRates } quality { userMatchRate } } } }',
+      'query ($id: ID!) { dataSource(id: $id) { ' +
+        'detail { records { identities fxRates } quality { userMatchRate } } } }',
       { id: ids.identities },
     );
     expect(detail!['dataSource']!['detail']).toEqual({ records: { identities: 2 * USERS, fxRates: 0 }, quality: null });

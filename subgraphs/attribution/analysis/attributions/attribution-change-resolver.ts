@@ -29,8 +29,8 @@ export function attributionChangeResolver(services: TimedFeedServices, attributi
   class AttributionChangeResolver {
     @Subscription(() => AttributionChangeType, {
       description:
-        'Analyses of a source, alone or among others, that are completed, updated, or fail; the first item says where the stream begins. ' +
-        'Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.',
+        'Analyses of a source, alone or among others, that are completed, updated, or fail; the first item says ' +
+        'where the stream begins. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.',
       subscribe: ({ args, context }) => watch(services, context as RequestContext, args as WatchArguments),
     })
     async attributionChanged(

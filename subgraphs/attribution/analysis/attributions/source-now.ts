@@ -46,8 +46,8 @@ export async function sourcesNow(
 }
 
 /**
- * Sources that were read together, as the trust of an analysis asks for one: connected as long as all are, as healthy as
- * they are on average, each by its days; null where one is gone altogether.
+ * Sources that were read together, as the trust of an analysis asks for one: connected as long as all are, as healthy
+ * as they are on average, each by its days; null where one is gone altogether.
  */
 export function asOneSource(sources: readonly (DataSource | null)[]): SourceNow['source'] {
   const known = sources.filter((source) => source !== null);

@@ -71,8 +71,8 @@ export function nearChannels(spend: Iterable<string>, touches: Iterable<string>)
 /** What to tell whoever sent the files, and the rule that would mend it. */
 export function nearChannelWarning({ spend, touches, rule }: NearChannel): string {
   return (
-    `Spend says ${JSON.stringify(spend)}, touches say ${JSON.stringify(touches)}: as long as both stand, what was spent ` +
-    `is held against no touch. If they are one channel, set the channel rule ${JSON.stringify(rule)}.`
+    `Spend says ${JSON.stringify(spend)}, touches say ${JSON.stringify(touches)}: as long as both stand, what was ` +
+    `spent is held against no touch. If they are one channel, set the channel rule ${JSON.stringify(rule)}.`
   );
 }
 

@@ -128,8 +128,8 @@ export async function findSources(em: SqlEntityManager, ids: Joined<Uuid>): Prom
 }
 
 /**
- * Names how rows are read beside what lies in them: by which channel rules, by whose identities, from which sources. Equal
- * for what is read alike; null for one source without any.
+ * Names how rows are read beside what lies in them: by which channel rules, by whose identities, from which sources.
+ * Equal for what is read alike; null for one source without any.
  */
 export function readingDigest(
   sources: readonly Pick<DataSource, 'id' | 'channelRulesDigest' | 'identitiesDigest'>[],

@@ -78,8 +78,8 @@ export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Prom
 }
 
 /**
- * What is on record of several sources, as the store finds it where it reads their rows together: rows add up, and so do
- * digests, which are sums of 64 bits.
+ * What is on record of several sources, as the store finds it where it reads their rows together: rows add up, and so
+ * do digests, which are sums of 64 bits.
  */
 export function joinedDays(recorded: readonly (readonly StoredDay[])[]): readonly StoredDay[] {
   const [first, ...others] = recorded;

@@ -139,7 +139,8 @@ function firstOf(
 export function stepExpression({ rules }: ChannelNaming, prefix = ''): string | null {
   return stepsOf(rules).size === 0
     ? null
-    : `transform(lowerUTF8(step), ${lowered(`${prefix}rule_steps`)}, {${prefix}rule_step_names:Array(String)}, toString(step))`;
+    : `transform(lowerUTF8(step), ${lowered(`${prefix}rule_steps`)}, {${prefix}rule_step_names:Array(String)}, ` +
+        `toString(step))`;
 }
 
 /** Bound parameters of both. */

@@ -61,9 +61,9 @@ const STATEMENTS: readonly string[] = [
 ];
 
 /**
- * Who is one person, as files say it, and what follows for the sources that are read together (see people.ts): made anew
- * whenever it is gone, so nothing is lost when the engine forgets it. `people` outlives the note of it by a day: an
- * analysis that has found the note can still read them.
+ * Who is one person, as files say it, and what follows for the sources that are read together (see people.ts): made
+ * anew whenever it is gone, so nothing is lost when the engine forgets it. `people` outlives the note of it by a day:
+ * an analysis that has found the note can still read them.
  */
 const PEOPLE: readonly string[] = [
   table('identities', 'id String, same_as String', 'id, same_as'),

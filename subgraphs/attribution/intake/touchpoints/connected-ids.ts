@@ -39,8 +39,8 @@ export class ConnectedIds {
 
   /**
    * The people among the ids, in steps of so many ids: between any two, others may have the thread. Groups of more than
-   * `mostOfPerson` ids are nobody. Each step yields the words of its ids, four each: lower and upper of the id, lower and
-   * upper of the least id of the same person; none while it is looked which that is.
+   * `mostOfPerson` ids are nobody. Each step yields the words of its ids, four each: lower and upper of the id, lower
+   * and upper of the least id of the same person; none while it is looked which that is.
    */
   *people(mostOfPerson: number, idsOfStep: number): Generator<Uint32Array, PeopleCount> {
     const least = new Int32Array(this.#count).fill(FREE);
@@ -76,7 +76,8 @@ export class ConnectedIds {
   }
 
   #isLess(a: number, b: number): boolean {
-    return this.#high[a]! === this.#high[b]! ? this.#low[a]! < this.#low[b]! : this.#high[a]! < this.#high[b]!;
+    const [high, highB] = [this.#high[a]!, this.#high[b]!];
+    return high === highB ? this.#low[a]! < this.#low[b]! : high < highB;
   }
 
   #placeOf(low: number, high: number): number {

@@ -7,8 +7,8 @@ export const IGNORED_PATHS =
 
 /**
  * The stored paths as they count: of each path (on each day) of a source the rows of the latest upload that names it,
- * added up. Rows of one file are told apart by their lines, so a file that comes again replaces itself, and a chunk that
- * is sent twice changes nothing. One row per path, dated and date, with conversions, revenue and nulls as
+ * added up. Rows of one file are told apart by their lines, so a file that comes again replaces itself, and a chunk
+ * that is sent twice changes nothing. One row per path, dated and date, with conversions, revenue and nulls as
  * Decimal(38, 4).
  */
 export const CURRENT_PATHS = currentPaths(OF_SOURCE);

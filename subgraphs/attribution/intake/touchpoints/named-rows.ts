@@ -17,8 +17,8 @@ import {
 /*
  * The tables of a source as analyses read them: their channels are called as the rules in force say, the ids of one
  * person are one, and an order that several sources tell is there once. A source without rules and identities, all of
- * whose touches name a channel, is read from the bare table. Natural keys keep the raw names: FINAL acts before anything
- * is renamed.
+ * whose touches name a channel, is read from the bare table. Natural keys keep the raw names: FINAL acts before
+ * anything is renamed.
  */
 
 type Final = 'FINAL' | '';
@@ -114,7 +114,9 @@ const TOLD_AGAIN = `SELECT told, arrayJoin(arraySlice(bitPositionsToArray(places
 function toldOnce({ others = [], repeatedOrders }: SourceKey, conversions: string): string {
   if (others.length === 0 || repeatedOrders === 0) return conversions;
   return `(SELECT * FROM ${conversions} WHERE ${OF_SOURCE}
-    AND (sipHash128(order_id), toUInt64(${PLACE})) NOT IN (SELECT told, toUInt64(place) FROM (${TOLD_AGAIN}))) AS conversions`;
+    AND (sipHash128(order_id), toUInt64(${PLACE})) NOT IN (
+      SELECT told, toUInt64(place) FROM (${TOLD_AGAIN})
+    )) AS conversions`;
 }
 
 /** Ids that are one person's become one. */

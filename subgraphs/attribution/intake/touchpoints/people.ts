@@ -8,8 +8,8 @@ import { OF_SOURCE, sourceParams, sourcesOf, type SourceKey } from './source-key
 
 /*
  * Which ids are one person's, over all sources that are read together. The pairs lie in the store as files gave them;
- * people are made of them when somebody is about to read rows, and kept under what they were made of: as long as sources
- * and pairs stay the same, nobody makes them again. Only hashes of ids are kept of them.
+ * people are made of them when somebody is about to read rows, and kept under what they were made of: as long as
+ * sources and pairs stay the same, nobody makes them again. Only hashes of ids are kept of them.
  */
 
 /** Pairs of all the sources that are read together: making people of them takes up to 100 MB for a moment. */
@@ -66,8 +66,8 @@ interface Read {
 }
 
 /** Two ids, in the order of their hashes. */
-const PAIRS = `SELECT DISTINCT least(sipHash64(id), sipHash64(same_as)) AS a, greatest(sipHash64(id), sipHash64(same_as))
-  AS b FROM identities WHERE ${OF_SOURCE} AND id != same_as`;
+const PAIRS = `SELECT DISTINCT least(sipHash64(id), sipHash64(same_as)) AS a,
+  greatest(sipHash64(id), sipHash64(same_as)) AS b FROM identities WHERE ${OF_SOURCE} AND id != same_as`;
 
 async function identityRows(clickhouse: ClickHouse, source: SourceKey): Promise<number> {
   const [row] = await clickhouse.rows(
@@ -81,9 +81,9 @@ async function identityRows(clickhouse: ClickHouse, source: SourceKey): Promise<
 function tooMany(): ProblemError {
   return new ProblemError(
     'validation_error',
-    `The sources hold more than ${MAX_PAIRS.toLocaleString('en-US')} pairs of ids that are one person, which is the most ` +
-      'that can be read together. Send the pairs of customers alone to a source of their own, and delete the one that ' +
-      'holds these.',
+    `The sources hold more than ${MAX_PAIRS.toLocaleString('en-US')} pairs of ids that are one person, which is the ` +
+      'most that can be read together. Send the pairs of customers alone to a source of their own, and delete the ' +
+      'one that holds these.',
     { code: 'too_many_identities' },
   );
 }

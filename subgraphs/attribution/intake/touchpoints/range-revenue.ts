@@ -44,8 +44,8 @@ const statement = (key: SourceKey): string => `
     FROM ${CURRENT_PATHS} WHERE dated = 0 OR (date >= {start:Date32} AND date <= {end:Date32}) GROUP BY day`;
 
 /**
- * The revenue of a source, or of several together, by day, read once for all of `queries`: days and events that none of them asks for are not
- * read. Aggregated paths count where the source has nothing else, undated ones in every range.
+ * The revenue of a source, or of several together, by day, read once for all of `queries`: days and events that none of
+ * them asks for are not read. Aggregated paths count where the source has nothing else, undated ones in every range.
  */
 export async function readRevenue(
   clickhouse: ClickHouse,

@@ -95,8 +95,8 @@ export async function storedDays(
 
 /**
  * Names the state in which the engine holds the rows of each source, by the checksums of its parts: as long as it stays
- * the same, so do the rows. It also changes when parts are merged, which leaves the rows as they are. null where the engine
- * does not tell.
+ * the same, so do the rows. It also changes when parts are merged, which leaves the rows as they are. null where the
+ * engine does not tell.
  */
 export async function partsDigest(clickhouse: ClickHouse, key: SourceKey): Promise<string | null> {
   try {

@@ -84,7 +84,7 @@ const sendTellable = (key: SourceKey, ids: readonly string[]) =>
   );
 
 describe('who is one person', () => {
-  test('whatever pairs there are, ids are one exactly where pairs connect them, over all sources together', async () => {
+  test('whatever pairs there are, ids are one exactly where pairs connect them, over all sources', async () => {
     const id = fc.integer({ min: 0, max: 30 }).map((number) => `id-${number}`);
     await fc.assert(
       fc.asyncProperty(
