@@ -129,7 +129,8 @@ async function makePeople(clickhouse: ClickHouse, read: Read, pairs: number): Pr
   const hubCount = counted?.hubs ?? 0;
   const statement =
     hubCount === 0 ? PAIRS : `WITH hubs AS (${hubs}) SELECT a, b FROM (${PAIRS}) WHERE a NOT IN hubs AND b NOT IN hubs`;
-  for await (const batch of clickhouse.batches(statement, read)) {
+  // Pairs that have come since they were counted are of the next making.
+  for await (const batch of clickhouse.batches(`${statement} LIMIT ${pairs}`, read)) {
     const [a, b] = [wordsOf(batch.getChild('a')), wordsOf(batch.getChild('b'))];
     for (let row = 0; row < batch.numRows; row += 1)
       ids.join(a[2 * row]!, a[2 * row + 1]!, b[2 * row]!, b[2 * row + 1]!);

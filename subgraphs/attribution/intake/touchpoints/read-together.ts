@@ -39,8 +39,8 @@ export async function readTogether<Source extends SourceKey>(
         ? []
         : [
             `Identities make one person of more than ${MAX_IDS_OF_PERSON.toLocaleString('en-US')} ids: ` +
-              `${counted(found.leftOut, 'id', 'ids')} of such groups were left as they are. A device that many share, ` +
-              'or a placeholder in place of an id, joins strangers; remove it from the file of identities.',
+              `${counted(found.leftOut, 'id', 'ids')} of such groups were left as they are. A device that many ` +
+              'share, or a placeholder in place of an id, joins strangers; remove it from the file of identities.',
           ]),
     ],
   };

@@ -15,7 +15,8 @@ describe('rates of exchange', () => {
     await upload(
       store.clickhouse,
       'source',
-      'day,currency,exchange_rate\n2026-01-02,USD,0.9\n2026-01-05,usd,0.00000000001\n2026-01-05,IDR,5.5e-5\n2026-01-05,KWD,3.05\n',
+      'day,currency,exchange_rate\n2026-01-02,USD,0.9\n2026-01-05,usd,0.00000000001\n' +
+        '2026-01-05,IDR,5.5e-5\n2026-01-05,KWD,3.05\n',
     );
     await upload(store.clickhouse, 'source', 'date,currency,rate\n2026-01-05,USD,0.95\n');
     await upload(store.clickhouse, 'other', 'date,currency,rate\n2026-01-05,CHF,1.1\n');
