@@ -18,6 +18,7 @@ import {
   methodologySection,
   readingGuide,
   rulesTable,
+  stitchingSection,
   warningsSection,
 } from './report-sections.ts';
 import { testSection } from './test-section.ts';
@@ -66,7 +67,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
               ${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}
             </p>
           </header>
-          ${qualitySection(report)} ${headlineSection(report)} ${warningsSection(report)}
+          ${qualitySection(report)} ${headlineSection(report)} ${stitchingSection(report)} ${warningsSection(report)}
           ${
             drawn.length === 0
               ? null

@@ -6,6 +6,7 @@ import { findings, isIncremental } from './findings.ts';
 import { html, type Markup } from './html.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
+import { stitchingNote } from './stitching-note.ts';
 
 /** The four figures that matter, what the revenue is made of, and what to take away. */
 export function headlineSection(report: AttributionReport): Markup {
@@ -181,6 +182,12 @@ export function rulesTable(report: AttributionReport): Markup | null {
         </tbody>
       </table>
     </div>`;
+}
+
+/** Who was taken for whom. */
+export function stitchingSection(report: AttributionReport): Markup | null {
+  const note = stitchingNote(report);
+  return note === null ? null : html`<p class="note">${note}</p>`;
 }
 
 /** What the reader must be told before anything else. */

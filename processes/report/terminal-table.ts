@@ -6,6 +6,7 @@ import { isIncremental } from './findings.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
 import { qualityNotes } from './quality-notes.ts';
+import { stitchingNote } from './stitching-note.ts';
 import { testCounts, testNotes } from './test-notes.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
 
@@ -193,6 +194,7 @@ function summary(report: AttributionReport, width: number, paint: Painter): read
     ...baselineNote(report, width),
     ...(report.confidence === null ? [] : [`Overall confidence ${report.confidence.toFixed(2)} of 1.`]),
     ...trustNote(report, width),
+    ...wrap(stitchingNote(report) ?? '', width).filter((line) => line !== ''),
   ];
 }
 
