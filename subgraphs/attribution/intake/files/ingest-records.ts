@@ -9,6 +9,8 @@ import type { Delimiter } from '../data-sources/data-source.ts';
 import { RECORD_MEDIA_TYPES } from '../connectors/records-body.ts';
 import type { FileQuality } from '../data-sources/upload.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
+import { ratesOf } from './exchange-rates.ts';
+import type { ExchangeRates } from './reader/currency-rates.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
@@ -38,6 +40,8 @@ export interface ReadingOptions {
   readonly usualMapping?: Readonly<Record<string, string>>;
   /** Null or absent: the first currency of the file becomes the source's, USD if it names none. */
   readonly sourceCurrency?: string | null;
+  /** What other currencies are worth in that of the source; none where absent. */
+  readonly rates?: ExchangeRates;
   /** Upper bound of the decoded content, 8 GiB unless given. */
   readonly maxBytes?: number;
   /** Whose limits hold while it is read; large unless given. */
@@ -87,7 +91,8 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
   await retried(() => store.clear());
   const blocks = new Blocks((bytes, store) => options.room.stored(file.tenant, bytes, store), store, options.now);
   try {
-    const finding = await readAll(options, file, false, (block) => blocks.add(block));
+    const rates = await retried(() => ratesOf(options.clickhouse, options.source));
+    const finding = await readAll({ ...options, rates }, file, false, (block) => blocks.add(block));
     await blocks.settled();
     await retried(() => store.reject(finding.rejects, versionOf(options.now, 0)));
     const report = reportOf(options.uploadId, finding);
@@ -140,6 +145,7 @@ function instructionsOf(options: ReadingOptions, isDryRun: boolean): ReadingInst
     usualMapping: options.usualMapping ?? {},
     isDryRun,
     currency: options.sourceCurrency ?? null,
+    rates: options.rates ?? {},
     earliestMs: Date.parse(earliestDay),
     latestMs: options.now.getTime() + maxAheadHours * HOUR_MS,
     maxBytes: options.maxBytes ?? MAX_CONTENT_BYTES,
@@ -187,8 +193,12 @@ class Blocks {
 }
 
 /** What the sender should know beside the rejects. */
-export function warningsOf({ preset, skipped, hasZoneless }: ReadingFinding): string[] {
+export function warningsOf({ preset, skipped, hasZoneless, converted }: ReadingFinding): string[] {
   return [
+    ...Object.entries(converted).map(
+      ([currency, rows]) =>
+        `The amounts of ${rows} ${rows === 1 ? 'row' : 'rows'} in ${currency} were converted by the rates of the source.`,
+    ),
     ...(preset === null ? [] : [`The file was read as the export ${preset}.`]),
     ...(skipped === 0
       ? []

@@ -8,6 +8,7 @@ import type { Database, TenantScope } from '../../../../platform/postgres/databa
 import type { RecordsBody } from '../connectors/records-body.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
+import { ratesOf } from './exchange-rates.ts';
 import { assertReadable, inspectFile, warningsOf } from './ingest-records.ts';
 import type { SampledRows } from './reader/read-sample.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
@@ -41,6 +42,8 @@ export async function inspectRecords(
   const leave = room.enter(tenant.accountId);
   try {
     await using file = await room.receive(tenant.accountId, records.body, MAX_CONTENT_BYTES);
+    const key = { accountId: source.accountId, dataSourceId };
+    const rates = await ratesOf(clickhouse, key);
     const finding = await room.inTurn(file, (size) =>
       inspectFile(file, {
         room,
@@ -51,10 +54,10 @@ export async function inspectRecords(
         ...(records.options === undefined ? {} : { options: records.options }),
         usualMapping: source.mapping ?? {},
         sourceCurrency: source.currency ?? null,
+        rates,
         now: services.clock(),
       }),
     );
-    const key = { accountId: source.accountId, dataSourceId };
     return presentFinding(finding, await joinWith(clickhouse, key, finding.sample!));
   } finally {
     leave();

@@ -2,6 +2,7 @@ import type { UploadOptions } from '../../../../schema/contract/upload-options.t
 import type { RowReject } from './rejects.ts';
 import type { ReadingLimits } from './reading-limits.ts';
 import type { ContentEncoding } from './reader/file-content.ts';
+import type { ExchangeRates } from './reader/currency-rates.ts';
 import type { Inspection } from './reader/inspection.ts';
 import type { SampledRows } from './reader/read-sample.ts';
 import type { RecordKind } from './reader/record-kind.ts';
@@ -57,6 +58,8 @@ export interface ReadingOrder extends ReadingWishes {
   readonly isDryRun: boolean;
   /** Currency of the source, null while it has none. */
   readonly currency: string | null;
+  /** What other currencies are worth in that of the source. */
+  readonly rates: ExchangeRates;
   /** Times that are taken, milliseconds since 1970, both included. */
   readonly earliestMs: number;
   readonly latestMs: number;
@@ -111,6 +114,8 @@ export interface ReadingFinding {
   readonly earliestMs: number | null;
   readonly latestMs: number | null;
   readonly currency: string | null;
+  /** Rows whose amounts were converted, by the currency that they name. */
+  readonly converted: Readonly<Record<string, number>>;
   /** The first ones by line. */
   readonly rejects: readonly (Omit<RowReject, 'message'> & { readonly value: string })[];
   readonly bytes: number;

@@ -28,6 +28,7 @@ const MESSAGES = {
   not_text: () => 'an object or a list stands where text or a number is expected',
   not_a_rate: (value: string) => `"${value}" is not a rate of exchange; expected a number above 0, at most 5,000,000`,
   not_a_currency: (value: string) => `"${value}" is not a currency; expected three letters such as EUR`,
+  no_rate: (value: string) => `the source has no rate of exchange for "${value}" on this day or the 92 before it`,
   wrong_currency: (value: string) => `"${value}" is not the currency of this source`,
   too_many_columns: () => 'the row has more cells than the header has columns',
   malformed_row: () => 'the quotes of this row do not match',
@@ -125,7 +126,7 @@ export async function rejectedCurrencies(
 ): Promise<readonly KeptRejects[]> {
   if (uploadIds.length === 0) return [];
   const rows = await clickhouse.rows(
-    `SELECT upload_id, if(code = 'wrong_currency', upper(value), '') AS currency, count() AS rejects
+    `SELECT upload_id, if(code IN ('wrong_currency', 'no_rate'), upper(value), '') AS currency, count() AS rejects
       FROM rejects FINAL WHERE ${OF_SOURCE} AND upload_id IN {uploads:Array(String)}
       GROUP BY upload_id, currency ORDER BY upload_id, rejects DESC, currency LIMIT ${MOST_CURRENCIES} BY upload_id`,
     z.object({ upload_id: z.string(), currency: z.string(), rejects: Count }),

@@ -286,14 +286,18 @@ export class CurrencyCell implements Cell {
   currency: string | null;
   /** That of the rows which are stored already, once there are any. */
   settled: string | null;
+  /** Another one that the row names, and that there are rates for. */
+  foreign: string | null = null;
+  readonly #hasRates: (currency: string) => boolean;
 
-  constructor(known: string | null) {
+  constructor(known: string | null, hasRates: (currency: string) => boolean) {
     this.currency = known;
     this.settled = known;
+    this.#hasRates = hasRates;
   }
 
   shown(): string {
-    return this.currency ?? '';
+    return this.foreign ?? this.currency ?? '';
   }
 
   /** Rows are about to be stored: from here on, no other currency will do. */
@@ -302,11 +306,15 @@ export class CurrencyCell implements Cell {
   }
 
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
+    this.foreign = null;
     if (start === end) return null;
     const code = end - start > 16 ? '' : Buffer.from(data.subarray(start, end)).toString('latin1').trim().toUpperCase();
     if (this.currency === null && (this.settled === null || this.settled === code) && CURRENCY_CODE.test(code))
       this.currency = code;
-    return code === this.currency ? null : 'wrong_currency';
+    if (code === this.currency) return null;
+    if (this.currency === null || !this.#hasRates(code)) return 'wrong_currency';
+    this.foreign = code;
+    return null;
   }
 }
 

@@ -18,6 +18,8 @@ import { TimeZone } from './styles/time-zone.ts';
 const MONEY_COLUMNS = ['spend', 'revenue', 'refunded', 'cost', 'conversions', 'nulls'] as const;
 /** They have no decimals: what stands between their digits parts thousands. */
 const COUNT_COLUMNS = ['impressions', 'clicks'] as const;
+/** They are small: what stands between their digits stands before decimals. */
+const RATE_COLUMNS = ['rate'] as const;
 const TIME_COLUMNS = ['timestamp', 'date'] as const;
 
 /** What a look at all rows tells of how their values are written, and what it leaves open. */
@@ -59,7 +61,7 @@ export class FileSurvey implements RowSink {
     this.#order = order;
     this.#hasPlainNumbers = hasPlainNumbers;
     this.#onPause = onPause;
-    this.#numbers = this.#watch([...MONEY_COLUMNS, ...COUNT_COLUMNS], () => new NumberEvidence());
+    this.#numbers = this.#watch([...MONEY_COLUMNS, ...COUNT_COLUMNS, ...RATE_COLUMNS], () => new NumberEvidence());
     this.#times = this.#watch(TIME_COLUMNS, () => new TimeEvidence());
     this.#sums = new CurrencySums(layout.forms);
   }
@@ -152,6 +154,8 @@ export class FileSurvey implements RowSink {
     if (own !== 'open') return own ?? wished ?? elsewhere;
     if (evidence instanceof NumberEvidence && (COUNT_COLUMNS as readonly string[]).includes(column))
       return (evidence.openSign === 'comma' ? 'point' : 'comma') as Style;
+    if (evidence instanceof NumberEvidence && (RATE_COLUMNS as readonly string[]).includes(column))
+      return evidence.openSign as Style;
     const question = openingOf(evidence instanceof NumberEvidence ? 'decimals' : 'dates', name, evidence.example);
     const answer = question.options.find(({ value }) => value === this.#order.answers[question.id]);
     if (answer !== undefined) return answer.value as Style;

@@ -1,5 +1,6 @@
 import type { ReadingFinding, ReadingOrder } from '../reading-messages.ts';
 import { ASKED_BELOW, findLayout, recogniserOf } from './find-layout.ts';
+import type { ExchangeRates } from './currency-rates.ts';
 import { EarliestRows } from './earliest-rows.ts';
 import { FileSurvey, type SurveyFinding } from './file-survey.ts';
 import { inspectionOf } from './inspection.ts';
@@ -29,6 +30,7 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
         layout,
         styles: PLAIN_STYLES,
         currency: order.amountCurrency,
+        rates: ratesTo(order.currency ?? order.amountCurrency, order),
         isGuess: true,
         earliest: new EarliestRows(),
       };
@@ -43,7 +45,7 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   const open = [...questions, ...found.questions];
   if (!order.isDryRun) refuseQuestions(open);
   const plan = planOf(layout, found, order);
-  if (!order.isDryRun) refuseCurrencies(found.currencies, order.currency ?? plan.currency);
+  if (!order.isDryRun) refuseCurrencies(found.currencies, order.currency ?? plan.currency, plan.rates);
   const finding = await takeRows(plan, order, await file.open(encoding), handover);
   return order.isDryRun ? { ...finding, inspection: inspectionOf(layout, found, open) } : finding;
 }
@@ -53,7 +55,8 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
  * counts whatever the others are.
  */
 function isPlainlyWished(order: ReadingOrder, layout: RecordLayout): boolean {
-  if (layout.forms.some(({ oncePer }) => oncePer !== null)) return false;
+  // A rate of 1,083 is not told from a thousand.
+  if (layout.kind === 'fx' || layout.forms.some(({ oncePer }) => oncePer !== null)) return false;
   const zone = order.timezone ?? layout.timeZone ?? 'UTC';
   return !order.isDryRun && zone === 'UTC' && layout.certainty >= ASKED_BELOW;
 }
@@ -81,9 +84,24 @@ async function surveyed(
   return survey.finding();
 }
 
-function planOf(layout: RecordLayout, { styles, currency, earliest }: SurveyFinding, order: ReadingOrder): IntakePlan {
-  return { layout, styles, currency: order.amountCurrency ?? currency, isGuess: false, earliest };
+function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder): IntakePlan {
+  const { styles, earliest, currencies } = found;
+  // Of several, what there are rates for is worth something in the one that there are none for.
+  const unrated = currencies.filter(({ currency }) => !Object.hasOwn(order.rates, currency));
+  const named = unrated.length === 1 && currencies.length > 1 ? unrated[0]!.currency : null;
+  const currency = order.amountCurrency ?? named;
+  return {
+    layout,
+    styles,
+    currency: currency ?? found.currency,
+    rates: ratesTo(order.currency ?? currency, order),
+    isGuess: false,
+    earliest,
+  };
 }
+
+/** Rates are to the currency of the source: where nobody knows it, they say nothing. */
+const ratesTo = (own: string | null, { rates }: ReadingOrder): ExchangeRates => (own === null ? {} : rates);
 
 const namesOf = ({ header, later }: RecordLayout): readonly string[] => [...header, ...later];
 

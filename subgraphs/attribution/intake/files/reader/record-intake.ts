@@ -4,6 +4,7 @@ import type { BlockHead, ReadingFinding, ReadingOrder } from '../reading-message
 import type { RejectCode } from '../rejects.ts';
 import { nativeBlock } from './block-columns.ts';
 import { NumberCell, TimeCell, type Cell } from './cells.ts';
+import type { ExchangeRates } from './currency-rates.ts';
 import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
@@ -29,6 +30,8 @@ export interface IntakePlan {
   readonly styles: Styles;
   /** Of amounts that name none; null where nothing says so. */
   readonly currency: string | null;
+  /** What other currencies are worth in that of the source; none where nobody knows that one. */
+  readonly rates: ExchangeRates;
   /**
    * The file has not been looked at as a whole: it is taken as plainly written, and the first cell that is not ends the
    * reading.
@@ -83,6 +86,7 @@ export class RecordIntake implements RowSink {
   readonly #rejects: { line: number; column: string; code: string; value: string }[] = [];
   readonly #sample: ReadSample | null;
   readonly #rejectedRevenue: RejectedRevenue;
+  readonly #converted = new Map<string, number>();
   #accepted = 0;
   #rejected = 0;
   #skipped = 0;
@@ -97,7 +101,12 @@ export class RecordIntake implements RowSink {
     this.#handover = handover;
     this.#order = order;
     const currency = order.currency ?? plan.currency;
-    this.#shape = recordShape(plan.layout.kind, { bounds: order, currency, styles: plan.styles });
+    this.#shape = recordShape(plan.layout.kind, {
+      bounds: order,
+      currency,
+      rates: plan.rates,
+      styles: plan.styles,
+    });
     this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
     this.#rejectedRevenue = new RejectedRevenue(plan);
@@ -152,6 +161,7 @@ export class RecordIntake implements RowSink {
       earliestMs: isTimed ? this.#earliestMs : null,
       latestMs: isTimed ? this.#latestMs : null,
       currency: this.#shape.currency?.currency ?? this.#order.currency,
+      converted: Object.fromEntries(this.#converted),
       hasZoneless: this.#hasZoneless(),
       rejects: this.#rejects,
       bytes: this.#content.bytes,
@@ -186,7 +196,7 @@ export class RecordIntake implements RowSink {
     if (fault !== null) {
       // A column that the file does not have is not to blame: the row as a whole is.
       const source = form.columns.get(fault.column);
-      this.#rejectedRevenue.add(cells, this.#located);
+      if (fault.code !== 'no_rate') this.#rejectedRevenue.add(cells, this.#located);
       if (source === undefined) this.#reject(line, '', fault.code, '');
       else this.#rejectCell(line, fault.code, cells, source);
       return false;
@@ -215,6 +225,8 @@ export class RecordIntake implements RowSink {
       return false;
     }
     this.#sample?.take(cells, line);
+    const { foreign = null } = this.#shape.currency ?? {};
+    if (foreign !== null) this.#converted.set(foreign, (this.#converted.get(foreign) ?? 0) + 1);
     if (table.name === 'conversions') this.#conversions += 1;
     if (table.name === 'touchpoints') this.#touchpoints += 1;
     if (bytesOf(table) >= BLOCK_BYTES) {

@@ -13,6 +13,7 @@ import {
 } from './cells.ts';
 import { CurrencyNameCell } from './currency-name-cell.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
+import { rateOn, type ExchangeRates } from './currency-rates.ts';
 import { RateCell } from './rate-cell.ts';
 import type { RecordKind } from './record-kind.ts';
 import { tableFilledBy, type RecordTable } from './record-table.ts';
@@ -32,7 +33,7 @@ export interface RecordShape {
   readonly cells: readonly PlacedCell[];
   readonly currency: CurrencyCell | null;
   /** Of the row that has been read. A code when it cannot be used although each of its cells can. */
-  fault(): { readonly column: CanonicalColumn; readonly code: 'missing_value' } | null;
+  fault(): { readonly column: CanonicalColumn; readonly code: 'missing_value' | 'no_rate' } | null;
   tableOf(): RecordTable;
   /** When the row happened, milliseconds since 1970; NaN where it has no time. */
   timeMs(): number;
@@ -43,6 +44,8 @@ export interface ShapeOptions {
   readonly bounds: TimeBounds;
   /** Currency of the source, null while it has none. */
   readonly currency: string | null;
+  /** What other currencies are worth in it. */
+  readonly rates: ExchangeRates;
   readonly styles: Styles;
 }
 
@@ -172,28 +175,57 @@ function originFault(
  * click that closed it, if any.
  */
 function eventShape(options: ShapeOptions): RecordShape {
+  const touch = touchCells(options);
+  const exchange = new Exchange(options, touch.timestamp);
   const cells = {
-    ...touchCells(options),
+    ...touch,
     conversion: new FlagCell(0),
     order_id: new TextCell(false),
     revenue: amount(options, 'revenue', 4, { mayBeNegative: true }),
     refunded: amount(options, 'refunded', 4, { mayBeNegative: true }),
-    currency: new CurrencyCell(options.currency),
+    currency: exchange.currency,
     new_customer: new FlagCell(-1),
     conversion_event: new TextCell(false),
   };
   const clicks = new ClickCells();
   const touches = touchTable(cells, clicks);
-  const conversions = conversionTable(cells);
+  const conversions = conversionTable(exchange, cells);
   const isTouch = () => cells.conversion.value === 0;
   return {
     cells: placed({ ...cells, ...clicks.cells }),
     currency: cells.currency,
     tables: [touches, conversions],
-    fault: () => (isTouch() ? originFault(cells, clicks) : null),
+    fault: () => (isTouch() ? originFault(cells, clicks) : exchange.fault()),
     tableOf: () => (isTouch() ? touches : conversions),
     timeMs: () => cells.timestamp.ms,
   };
+}
+
+/** Amounts of a row in the currency of the source, by the rate of its day. */
+class Exchange {
+  readonly currency: CurrencyCell;
+  readonly #rates: ExchangeRates;
+  readonly #time: TimeCell;
+
+  constructor({ currency, rates }: ShapeOptions, time: TimeCell) {
+    this.currency = new CurrencyCell(currency, (code) => Object.hasOwn(rates, code));
+    this.#rates = rates;
+    this.#time = time;
+  }
+
+  fault(): ReturnType<RecordShape['fault']> {
+    return this.#rate() === null ? { column: 'currency', code: 'no_rate' } : null;
+  }
+
+  /** To the last decimal that the column keeps. */
+  own(amount: number | bigint): number | bigint {
+    return this.currency.foreign === null ? amount : BigInt(Math.round(Number(amount) * this.#rate()!));
+  }
+
+  #rate(): number | null {
+    const { foreign } = this.currency;
+    return foreign === null ? 1 : rateOn(this.#rates, foreign, this.#time.ms);
+  }
 }
 
 /** A refund lowers its order; exports write it with either sign. */
@@ -204,24 +236,27 @@ function lessRefund(revenue: number | bigint, refunded: number | bigint): number
   return back < 0n ? paid + back : paid - back;
 }
 
-function conversionTable(cells: {
-  order_id: TextCell;
-  user_id: UserCell;
-  timestamp: TimeCell;
-  event_id: TextCell;
-  revenue: NumberCell;
-  refunded: NumberCell;
-  new_customer: FlagCell;
-  conversion_event: TextCell;
-  channel: TextCell;
-  campaign: TextCell;
-}): RecordTable {
+function conversionTable(
+  exchange: Exchange,
+  cells: {
+    order_id: TextCell;
+    user_id: UserCell;
+    timestamp: TimeCell;
+    event_id: TextCell;
+    revenue: NumberCell;
+    refunded: NumberCell;
+    new_customer: FlagCell;
+    conversion_event: TextCell;
+    channel: TextCell;
+    campaign: TextCell;
+  },
+): RecordTable {
   return tableFilledBy('conversions', {
     order_id: text(cells.order_id),
     user_id: text(cells.user_id),
     ts: number(cells.timestamp),
     event_id: text(cells.event_id),
-    revenue: (column) => column.add(lessRefund(cells.revenue.value, cells.refunded.value)),
+    revenue: (column) => column.add(exchange.own(lessRefund(cells.revenue.value, cells.refunded.value))),
     new_customer: number(cells.new_customer),
     conversion_event: eventName(cells.conversion_event),
     channel: text(cells.channel),
@@ -230,24 +265,26 @@ function conversionTable(cells: {
 }
 
 function conversionShape(options: ShapeOptions): RecordShape {
+  const timestamp = moment(options, 'timestamp', true);
+  const exchange = new Exchange(options, timestamp);
   const cells = {
     order_id: new TextCell(true),
     user_id: new UserCell(),
-    timestamp: moment(options, 'timestamp', true),
+    timestamp,
     revenue: amount(options, 'revenue', 4, { isRequired: true, mayBeNegative: true }),
     refunded: amount(options, 'refunded', 4, { mayBeNegative: true }),
     event_id: new TextCell(false),
-    currency: new CurrencyCell(options.currency),
+    currency: exchange.currency,
     new_customer: new FlagCell(-1),
     conversion_event: new TextCell(false),
     channel: new TextCell(false),
     campaign: new TextCell(false),
   };
-  const table = conversionTable(cells);
+  const table = conversionTable(exchange, cells);
   return {
     cells: placed(cells),
     currency: cells.currency,
-    fault: NO_FAULT,
+    fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
     timeMs: () => cells.timestamp.ms,
@@ -255,20 +292,22 @@ function conversionShape(options: ShapeOptions): RecordShape {
 }
 
 function spendShape(options: ShapeOptions): RecordShape {
+  const date = moment(options, 'date', true);
+  const exchange = new Exchange(options, date);
   const cells = {
-    date: moment(options, 'date', true),
+    date,
     channel: new TextCell(true),
     campaign: new TextCell(false),
     spend: amount(options, 'spend', 6, { isRequired: true }),
     impressions: amount(options, 'impressions', 0),
     clicks: amount(options, 'clicks', 0),
-    currency: new CurrencyCell(options.currency),
+    currency: exchange.currency,
   };
-  const table = summedSpend(cells);
+  const table = summedSpend(cells, (amount) => exchange.own(amount));
   return {
     cells: placed(cells),
     currency: cells.currency,
-    fault: NO_FAULT,
+    fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
     timeMs: () => cells.date.ms,
@@ -276,18 +315,20 @@ function spendShape(options: ShapeOptions): RecordShape {
 }
 
 function pathShape(options: ShapeOptions): RecordShape {
+  const date = moment(options, 'date', false);
+  const exchange = new Exchange(options, date);
   const cells = {
     path: new PathCell(),
     conversions: amount(options, 'conversions', 4),
     revenue: amount(options, 'revenue', 4, { mayBeNegative: true }),
     nulls: amount(options, 'nulls', 4),
-    date: moment(options, 'date', false),
-    currency: new CurrencyCell(options.currency),
+    date,
+    currency: exchange.currency,
   };
   const table = tableFilledBy('paths', {
     path: (column) => cells.path.addTo(column),
     conversions: number(cells.conversions),
-    revenue: number(cells.revenue),
+    revenue: (column) => column.add(exchange.own(cells.revenue.value)),
     nulls: number(cells.nulls),
     dated: (column) => column.add(Number.isNaN(cells.date.ms) ? 0 : 1),
     date: day(cells.date),
@@ -296,7 +337,7 @@ function pathShape(options: ShapeOptions): RecordShape {
   return {
     cells: placed(cells),
     currency: cells.currency,
-    fault: NO_FAULT,
+    fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
     timeMs: () => cells.date.ms,

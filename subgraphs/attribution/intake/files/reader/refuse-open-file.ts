@@ -1,4 +1,5 @@
 import type { CurrencySum } from './currency-sums.ts';
+import type { ExchangeRates } from './currency-rates.ts';
 import type { Question } from './questions.ts';
 import { invalidFile } from './refused-file.ts';
 
@@ -28,10 +29,13 @@ const pointerPart = (text: string): string => text.replaceAll('~', '~0').replace
 /**
  * A source has one currency: rows in another would be missing from every figure.
  * @param own that of the source, null while it has none
+ * @param rates what other currencies are worth in it
  * @throws RefusedFileError `mixed_currencies`: what is concerned, by currency
  */
-export function refuseCurrencies(sums: readonly CurrencySum[], own: string | null): void {
-  const others = sums.filter(({ currency }) => currency !== (own ?? sums[0]?.currency));
+export function refuseCurrencies(sums: readonly CurrencySum[], own: string | null, rates: ExchangeRates): void {
+  const others = sums.filter(
+    ({ currency }) => currency !== (own ?? sums[0]?.currency) && !Object.hasOwn(rates, currency),
+  );
   if (others.length === 0) return;
   const listed = others
     .slice(0, 5)

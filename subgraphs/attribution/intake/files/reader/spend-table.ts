@@ -2,15 +2,21 @@ import type { NumberCell, TextCell, TimeCell } from './cells.ts';
 import { bytesOf, tableFilledBy, type RecordTable } from './record-table.ts';
 import { SpendSums, type SpendSum } from './spend-sums.ts';
 
-/** Holds its rows back until the end of the file, and adds up those of one day, channel and campaign. */
-export function summedSpend(cells: {
-  date: TimeCell;
-  channel: TextCell;
-  campaign: TextCell;
-  spend: NumberCell;
-  impressions: NumberCell;
-  clicks: NumberCell;
-}): RecordTable {
+/**
+ * Holds its rows back until the end of the file, and adds up those of one day, channel and campaign.
+ * @param own what an amount is in the currency of the source
+ */
+export function summedSpend(
+  cells: {
+    date: TimeCell;
+    channel: TextCell;
+    campaign: TextCell;
+    spend: NumberCell;
+    impressions: NumberCell;
+    clicks: NumberCell;
+  },
+  own: (amount: number | bigint) => number | bigint,
+): RecordTable {
   const sums = new SpendSums();
   const released = sums.taken();
   let sum: SpendSum;
@@ -31,7 +37,7 @@ export function summedSpend(cells: {
     add() {
       const { spend, impressions, clicks } = cells;
       return sums.add(cells.date.day, cells.channel, cells.campaign, {
-        spend: spend.value,
+        spend: own(spend.value),
         impressions: impressions.value,
         clicks: clicks.value,
       });

@@ -41,6 +41,7 @@ export async function readContent(
       usualMapping: {},
       isDryRun: false,
       currency: null,
+      rates: {},
       earliestMs: Date.UTC(2000, 0, 1),
       latestMs: Date.UTC(2026, 10, 27),
       maxBytes: 1e9,

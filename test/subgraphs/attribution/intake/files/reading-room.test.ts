@@ -42,6 +42,7 @@ const ORDER: ReadingInstructions = {
   usualMapping: {},
   isDryRun: false,
   currency: null,
+  rates: {},
   earliestMs: 0,
   latestMs: 4e12,
   maxBytes: 1024 * MIB,

@@ -97,6 +97,7 @@ async function read(path: string, wishes: Partial<ReadingWishes>, isDryRun = fal
     usualMapping: {},
     isDryRun,
     currency: null,
+    rates: {},
     earliestMs: Date.UTC(2000, 0, 1),
     latestMs: NOW + 48 * 3_600_000,
     maxBytes: 1e9,

@@ -1,0 +1,32 @@
+/** Days that a rate holds for behind its own: tables are kept by day, month or quarter. */
+const RATE_HOLDS_DAYS = 92;
+const DAY_MS = 86_400_000;
+
+/** The rates of one currency, by ascending days since 1970-01-01. As JSON they can be handed to another process. */
+export interface CurrencyRates {
+  readonly days: readonly number[];
+  /** Units of the source's currency per unit of this one, on each of the days. */
+  readonly rates: readonly number[];
+}
+
+/** By ISO 4217 code. */
+export type ExchangeRates = Readonly<Record<string, CurrencyRates>>;
+
+/**
+ * What a unit of `currency` was worth in the source's on a day, by the latest rate of that day or the 92 days before
+ * it; null where there is none.
+ * @param timeMs any moment of the UTC day, milliseconds since 1970
+ */
+export function rateOn(rates: ExchangeRates, currency: string, timeMs: number): number | null {
+  if (!Object.hasOwn(rates, currency)) return null;
+  const { days, rates: values } = rates[currency]!;
+  const day = Math.floor(timeMs / DAY_MS);
+  let [low, high] = [0, days.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (days[middle]! <= day) low = middle + 1;
+    else high = middle;
+  }
+  const place = low - 1;
+  return place >= 0 && day - days[place]! <= RATE_HOLDS_DAYS ? values[place]! : null;
+}
