@@ -197,7 +197,8 @@ export function warningsOf({ preset, skipped, hasZoneless, converted }: ReadingF
   return [
     ...Object.entries(converted).map(
       ([currency, rows]) =>
-        `The amounts of ${rows} ${rows === 1 ? 'row' : 'rows'} in ${currency} were converted by the rates of the source.`,
+        `The amounts of ${rows} ${rows === 1 ? 'row' : 'rows'} in ${currency} were converted by the rates of the ` +
+        'source.',
     ),
     ...(preset === null ? [] : [`The file was read as the export ${preset}.`]),
     ...(skipped === 0

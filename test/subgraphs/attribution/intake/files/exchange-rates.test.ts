@@ -54,7 +54,7 @@ describe('rates of exchange', () => {
 
   test('amounts are converted as they are read; what has no rate refuses the file, or its row', async () => {
     const source = 'shop';
-    const rates = 'date,currency,rate\n2026-01-01,EUR,1.08\n2026-03-01,EUR,1.2\n2026-01-01,GBP,"1,25"\n';
+    const rates = 'date,currency,rate\n2026-01-01,EUR,1.08\n2026-03-01,EUR,1.2\n2026-01-01,GBP,1.25\n';
     const order = (id: string, day: string, revenue: string, currency: string) =>
       `${id},u,2026-${day},${revenue},${currency}`;
     const csv = (...rows: readonly string[]) => ['order_id,user_id,timestamp,revenue,currency', ...rows].join('\n');
