@@ -45,6 +45,13 @@ export const QUALITY_CODES = [
   'campaign_coverage',
   'refunds_missing',
 ] as const;
+/** Of these, the ones after which nobody knows whose the money is (interface decisions §20). */
+export const DECISIVE_QUALITY_CODES = [
+  'order_match_rate',
+  'user_match_rate',
+  'rejected_revenue',
+  'mixed_currencies',
+] as const satisfies readonly (typeof QUALITY_CODES)[number][];
 export const QUALITY_SEVERITIES = ['info', 'warning', 'blocking'] as const;
 export const QUALITY_STATUSES = ['good', 'warning', 'blocking'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShopTruth } from '../../../examples/shop/generate.ts';
-import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
+import type { AttributionReport } from '../../../report/attribution-report.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 
 const CHANNELS = [

@@ -1,5 +1,5 @@
 import type { AttributionReport } from './attribution-report.ts';
-import { paidChannels } from './credit-rows.ts';
+import { paidChannels } from './shown-channels.ts';
 import { numberFormat } from './number-format.ts';
 
 /** Why the effects of some channels are known in part only, or not at all. */

@@ -28,7 +28,7 @@ h1 { font-size: 34px; line-height: 1.15; letter-spacing: -0.02em; margin: 0 0 8p
 h2 { font-size: 21px; letter-spacing: -0.01em; margin: 56px 0 6px; font-weight: 650; }
 h3 { font-size: 16px; margin: 24px 0 2px; font-weight: 650; }
 p { margin: 0 0 10px; max-width: 72ch; overflow-wrap: anywhere; }
-.tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 14px; margin: 30px 0 26px; }
+.tiles { display: grid; grid-template-columns: 1fr 1fr 1.4fr; gap: 14px; margin: 30px 0 26px; }
 .tile { background: var(--card); border: 1px solid var(--edge); border-radius: 12px; padding: 16px 18px 14px; }
 .tile b {
   display: block; margin: 2px 0;
@@ -37,13 +37,7 @@ p { margin: 0 0 10px; max-width: 72ch; overflow-wrap: anywhere; }
 .tile span { font-size: 13.5px; color: var(--ink-faint); display: block; line-height: 1.4; }
 .tile span:first-child { color: var(--ink); font-weight: 560; }
 .tile.lead b { color: var(--causal); }
-.split { display: flex; height: 30px; border-radius: 8px; overflow: hidden; gap: 2px; }
-.split i { display: block; min-width: 2px; }
-.key { display: flex; flex-wrap: wrap; gap: 6px 26px; margin: 10px 0 0; padding: 0; list-style: none; font-size: 14px; }
-.key i, .swatch {
-  display: inline-block; width: 12px; height: 12px; border-radius: 3px;
-  margin-right: 8px; vertical-align: -1px;
-}
+.tile.beside p { font-size: 13.5px; line-height: 1.45; color: var(--ink-faint); margin: 4px 0 0; }
 ul.findings { margin: 28px 0 0; padding: 0; list-style: none; border-top: 1px solid var(--edge); }
 ul.findings li { padding: 12px 0; border-bottom: 1px solid var(--edge); max-width: none; overflow-wrap: anywhere; }
 figure {
@@ -66,6 +60,13 @@ tr.marketing > * { border-top: 1.5px solid var(--ink-faint); }
 tr.baseline > * { color: var(--ink-faint); }
 td.minus { color: var(--series-2); }
 td.plus { color: var(--causal); }
+.statements td { text-align: left; white-space: normal; vertical-align: top; min-width: 130px; }
+.statements th { vertical-align: top; }
+.statements thead th { text-align: left; }
+.verdict { font-weight: 600; }
+.verdict.pays, .verdict.adds { color: var(--causal); }
+.verdict.loses, .verdict.harms { color: var(--series-2); }
+.verdict.open, .verdict.unmeasured, .verdict.unjudged { color: var(--ink-faint); }
 .warnings {
   margin: 28px 0 0; padding: 14px 20px;
   background: var(--warn-paper); border: 1px solid var(--warn-edge); border-radius: 12px;

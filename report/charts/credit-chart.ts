@@ -1,6 +1,6 @@
 import type { CustomSeriesRenderItem } from 'echarts';
 import type { ReportedChannel } from '../attribution-report.ts';
-import { isMeasurable } from '../credit-rows.ts';
+import { isMeasurable } from '../shown-channels.ts';
 import { NOT_MEASURABLE } from '../identification-notes.ts';
 import type { NumberFormat } from '../number-format.ts';
 import { axisEnd } from './axis-end.ts';

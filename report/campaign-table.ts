@@ -1,6 +1,6 @@
 import type { AttributionReport } from './attribution-report.ts';
 import { html, type Markup } from './html.ts';
-import { isMeasurable } from './credit-rows.ts';
+import { isMeasurable } from './shown-channels.ts';
 import { NOT_MEASURABLE } from './identification-notes.ts';
 import { numberFormat } from './number-format.ts';
 

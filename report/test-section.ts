@@ -1,5 +1,5 @@
 import type { AttributionReport, ReportedTest } from './attribution-report.ts';
-import { paidChannels } from './credit-rows.ts';
+import { paidChannels } from './shown-channels.ts';
 import { html, type Markup } from './html.ts';
 import { foundBy, TEST_NAMES, testCounts, testNotes } from './test-notes.ts';
 

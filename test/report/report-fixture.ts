@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { AttributionReport, ReportedChannel, ReportedTest } from '../../../processes/report/attribution-report.ts';
+import type { AttributionReport, ReportedChannel, ReportedTest } from '../../report/attribution-report.ts';
 
 /** A completed causal attribution; see fixtures/README.md for where its figures come from. */
 export const CAUSAL = JSON.parse(

@@ -1,4 +1,4 @@
-import { labelSides } from '../../../../processes/report/charts/label-sides.ts';
+import { labelSides } from '../../../report/charts/label-sides.ts';
 
 const plot = { width: 740, height: 360 };
 

@@ -1,4 +1,6 @@
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
+import { baselineChannels, isMeasurable, paidChannels } from './shown-channels.ts';
+import { totalImpact } from './total-impact.ts';
 
 /** One line of the credit table. Money in major units; null = does not apply. */
 export interface CreditRow {
@@ -12,24 +14,6 @@ export interface CreditRow {
   readonly confidence: number | null;
   /** How far the rows pin the channel's effect down; null where nothing is said. */
   readonly identified: 'point' | 'partial' | 'none' | null;
-}
-
-/** Whether anything can be said of what the channel brought. */
-export const isMeasurable = ({ identification }: Pick<ReportedChannel, 'identification'>): boolean =>
-  identification?.status !== 'none';
-
-/** Paid channels, the most credited first; ties by name. */
-export function paidChannels(report: AttributionReport): readonly ReportedChannel[] {
-  return report.channel_impact
-    .filter((channel) => !channel.is_baseline)
-    .toSorted((a, b) => b.attributed_revenue - a.attributed_revenue || (a.channel < b.channel ? -1 : 1));
-}
-
-/** Unpaid channels; ordered like the paid ones. */
-export function baselineChannels(report: AttributionReport): readonly ReportedChannel[] {
-  return report.channel_impact
-    .filter((channel) => channel.is_baseline)
-    .toSorted((a, b) => b.attributed_revenue - a.attributed_revenue || (a.channel < b.channel ? -1 : 1));
 }
 
 /**
@@ -52,7 +36,7 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
   const named = credited ? unpaid.map(channelRow) : [];
   const rest: CreditRow = {
     kind: 'baseline',
-    label: credited ? 'no touch recorded' : 'baseline',
+    label: restOf(report, credited),
     spend: null,
     lastClick: report.revenue - marketing.lastClick - sum(named, (row) => row.lastClick),
     credited: report.revenue - marketing.credited - sum(named, (row) => row.credited),
@@ -67,7 +51,7 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
       kind: 'marketing',
       label: 'all marketing',
       ...marketing,
-      interval: null,
+      interval: totalImpact(report).interval,
       roas: measuredSpend > 0 ? marketing.credited / measuredSpend : null,
       confidence: report.confidence,
       identified: null,
@@ -86,6 +70,12 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
       identified: null,
     },
   ];
+}
+
+/** What the revenue beyond the rows above is called. */
+function restOf({ channels }: AttributionReport, isUnpaidCredited: boolean): string {
+  if (channels != null) return 'baseline and other channels';
+  return isUnpaidCredited ? 'no touch recorded' : 'baseline';
 }
 
 function channelRow(channel: ReportedChannel): CreditRow {

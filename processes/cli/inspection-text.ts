@@ -1,5 +1,5 @@
 import type { Inspection } from '../../schema/contract/inspection.ts';
-import { printable } from './terminal-text.ts';
+import { printable } from '../../report/terminal-text.ts';
 
 const SHOWN_ROWS = 3;
 const SHOWN_ERRORS = 5;

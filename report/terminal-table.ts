@@ -1,11 +1,12 @@
 import type { AttributionReport } from './attribution-report.ts';
-import { baselineChannels, creditRows, type CreditRow } from './credit-rows.ts';
-import { deltaRInterval } from './delta-r-interval.ts';
+import { creditRows, type CreditRow } from './credit-rows.ts';
+import { baselineChannels } from './shown-channels.ts';
 import { designLines } from './experiment-designs.ts';
-import { isIncremental } from './findings.ts';
+import { isIncremental } from './judgement.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
 import { qualityNotes } from './quality-notes.ts';
+import { statementsOf, type ReportStatements } from './statements.ts';
 import { testCounts, testNotes } from './test-notes.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
 
@@ -176,23 +177,35 @@ function headline(report: AttributionReport): string {
 }
 
 function summary(report: AttributionReport, width: number, paint: Painter): readonly string[] {
-  const format = numberFormat(report.currency);
-  const cents = (value: number): string => `${format.amount(value / 100)} ${printable(report.currency)}`;
-  const interval = deltaRInterval(report);
-  const range =
-    interval === null
-      ? ''
-      : ` (${format.percent(report.confidence_level)} interval ${cents(interval[0])} to ${cents(interval[1])})`;
+  const said = statementsOf(report);
+  const lines = (sentence: string): readonly string[] => wrap(printable(sentence), width);
+  const [total, ...rest] = said.headline;
   return [
-    paint.bold(`Delta_R ${cents(report.delta_r_cents)}`),
-    ...wrap(
-      `Recovered revenue: the channels that last click under-credits earned ${cents(report.revenue_causal_cents)}, ` +
-        `of which last click showed ${cents(report.revenue_lastclick_cents)}${range}.`,
-      width,
-    ),
+    ...lines(total!).map(paint.bold),
+    ...rest.flatMap(lines),
+    ...said.groups.flatMap(({ text }) => lines(text)),
+    ...said.lastClick.flatMap(lines),
+    ...said.experiments.flatMap(lines),
+    ...lines(said.recovered),
     ...baselineNote(report, width),
     ...(report.confidence === null ? [] : [`Overall confidence ${report.confidence.toFixed(2)} of 1.`]),
     ...trustNote(report, width),
+    ...nextSteps(said, width, paint),
+  ];
+}
+
+/** One line per step: channels with the same one share it. */
+function nextSteps({ channels }: ReportStatements, width: number, paint: Painter): readonly string[] {
+  if (channels.length === 0) return [];
+  const bySteps = Map.groupBy(channels, ({ next }) => next.text);
+  return [
+    '',
+    paint.bold('Best next steps'),
+    ...[...bySteps].flatMap(([text, those]) =>
+      wrap(`${those.map(({ channel }) => printable(channel)).join(', ')}: ${printable(text)}`, width - 2).map(
+        (line, index) => (index === 0 ? `→ ${line}` : `  ${line}`),
+      ),
+    ),
   ];
 }
 

@@ -1,7 +1,7 @@
-import type { ReportedQuality } from '../../../processes/report/attribution-report.ts';
-import { htmlReport } from '../../../processes/report/html-report.ts';
-import { qualityNotes } from '../../../processes/report/quality-notes.ts';
-import { terminalTable } from '../../../processes/report/terminal-table.ts';
+import type { ReportedQuality } from '../../report/attribution-report.ts';
+import { htmlReport } from '../../report/html-report.ts';
+import { qualityNotes } from '../../report/quality-notes.ts';
+import { terminalTable } from '../../report/terminal-table.ts';
 import { CAUSAL, withMembers } from './report-fixture.ts';
 
 const check = (severity: 'info' | 'warning' | 'blocking', message: string): ReportedQuality['checks'][number] => ({

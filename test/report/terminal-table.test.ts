@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { terminalTable } from '../../../processes/report/terminal-table.ts';
-import { displayWidth, printable, truncate, wrap } from '../../../processes/report/terminal-text.ts';
+import { terminalTable } from '../../report/terminal-table.ts';
+import { displayWidth, printable, truncate, wrap } from '../../report/terminal-text.ts';
 import { CAUSAL, TESTS, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
 
 const wide = { width: 120, colours: false };
@@ -94,7 +94,7 @@ describe('the terminal table', () => {
     const report = withMembers({ diagnostics: { ...CAUSAL.diagnostics, warnings: ['first thing', 'second thing'] } });
     const table = terminalTable(report, wide);
     expect(table).toContain('causal attribution · 2025-01-06 to 2025-04-05 · USD · 145 orders');
-    expect(table).toContain('Delta_R 3,075.58 USD');
+    expect(table).toContain('Recovered revenue (Delta_R) is $3,076:');
     expect(table).toContain('! first thing');
     expect(table).toContain('! second thing');
   });
@@ -105,15 +105,15 @@ describe('the terminal table', () => {
       ...wide,
       width: 300,
     });
-    expect(table).toContain('95 % interval 1,200.00 USD to 4,510.50 USD');
+    expect(table).toContain('(Delta_R) is $3,076 (95 % interval $1,200 to $4,511):');
   });
 
   test("does not lend the causal model's interval of Delta_R to another model", () => {
     const models = { causal: { delta_r_interval_cents: [120_000, 451_050] } };
     const report = pathModelReport();
     const table = terminalTable({ ...report, diagnostics: { ...report.diagnostics, models } }, { ...wide, width: 300 });
-    expect(table).toContain('Delta_R ');
-    expect(table).not.toContain('1,200.00 USD');
+    expect(table).toContain('(Delta_R) is $3,076:');
+    expect(table).not.toContain('$1,200');
   });
 
   test('a path model credits unpaid channels in rows of their own, and both columns still sum to the revenue', () => {

@@ -1,77 +1,11 @@
-import { z } from 'zod';
 import type { AttributionReport } from './attribution-report.ts';
-import { baselineChannels, type CreditRow, creditRows, isMeasurable, paidChannels } from './credit-rows.ts';
-import { deltaRInterval } from './delta-r-interval.ts';
-import { findings, isIncremental } from './findings.ts';
+import { type CreditRow, creditRows } from './credit-rows.ts';
+import { fact } from './fact.ts';
 import { html, type Markup } from './html.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
+import { isIncremental } from './judgement.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
-
-/** The four figures that matter, what the revenue is made of, and what to take away. */
-export function headlineSection(report: AttributionReport): Markup {
-  const format = numberFormat(report.currency);
-  const marketing = creditRows(report).find((row) => row.kind === 'marketing')!;
-  const share = report.revenue > 0 ? marketing.credited / report.revenue : 0;
-  // A bar has no length below 0.
-  const bar = Math.min(1, Math.max(0, share));
-  const interval = deltaRInterval(report);
-  const caused = isIncremental(report);
-  const credit = tile(
-    caused ? 'Caused by marketing' : 'Credited to marketing',
-    format.money(marketing.credited),
-    `${format.percent(share)} of ${format.money(report.revenue)} revenue`,
-  );
-  const recovered = tile(
-    'Recovered revenue',
-    format.money(report.delta_r_cents / 100),
-    'Delta_R: hidden by last click',
-    ...(interval === null ? [] : [`interval ${interval.map((cents) => format.money(cents / 100)).join(' to ')}`]),
-  );
-  const roas = tile(
-    'Return on ad spend',
-    marketing.roas === null ? '–' : format.multiple(marketing.roas),
-    marketing.spend !== null && marketing.spend > 0
-      ? `last click says ${format.multiple(marketing.lastClick / marketing.spend)}`
-      : 'no spend in the data',
-  );
-  const confidence =
-    report.confidence === null
-      ? tile('Confidence', '–', 'this model states none')
-      : tile(
-          'Confidence',
-          report.confidence.toFixed(2),
-          'of 1: how well the models agree, and how narrow the intervals are',
-        );
-  return html`<div class="tiles">
-      <div class="tile lead">${credit}</div>
-      <div class="tile">${recovered}</div>
-      <div class="tile">${roas}</div>
-      <div class="tile">${confidence}</div>
-    </div>
-    <div class="split" aria-hidden="true">
-      <i style="width:${(100 * bar).toFixed(2)}%;background:var(--causal)"></i
-      ><i style="flex:1;background:var(--baseline)"></i>
-    </div>
-    <ul class="key">
-      <li>
-        <i style="background:var(--causal)"></i>${caused ? 'caused by' : 'credited to'} marketing
-        ${format.money(marketing.credited)}
-      </li>
-      <li>
-        <i style="background:var(--baseline)"></i
-        >${caused ? 'would have been bought anyway' : 'credited to unpaid visits or to none'}
-        ${format.money(report.revenue - marketing.credited)}
-      </li>
-    </ul>
-    <ul class="findings">
-      ${findings(report).map((finding) => html`<li>${finding}</li>`)}
-    </ul>`;
-}
-
-/** What stands in a tile. */
-function tile(title: string, figure: string, ...lines: readonly string[]): Markup {
-  return html`<span>${title}</span><b>${figure}</b>${lines.map((line) => html`<span>${line}</span>`)}`;
-}
+import { baselineChannels, isMeasurable, paidChannels } from './shown-channels.ts';
 
 /** Every channel, all marketing, the baseline and the total. */
 export function creditTable(report: AttributionReport): Markup {
@@ -195,69 +129,6 @@ export function warningsSection(report: AttributionReport): Markup | null {
   </section>`;
 }
 
-function combination(report: AttributionReport): string {
-  if (report.model !== 'causal')
-    return `This report shows the ${MODEL_NAMES[report.model] ?? report.model} model alone.`;
-  return isIncremental(report)
-    ? 'The causal result weights the five by how well they foretell that measured change on shoppers ' +
-        'they have not seen.'
-    : 'Here PRAV could not run, so that nothing measures change: the causal result combines the other models by ' +
-        'published weights, and its credit is what they share out.';
-}
-
-const CausalModel = z.object({ weights: z.record(z.string(), z.number()) });
-const MODEL_NAMES: Readonly<Record<string, string>> = {
-  markov: 'Markov',
-  shapley: 'Shapley',
-  dominance: 'dominance',
-  rwa: 'relative weights',
-  prav: 'PRAV',
-};
-
-/** How the figures came about, and how to reproduce them. */
-export function methodologySection(report: AttributionReport): Markup {
-  const format = numberFormat(report.currency);
-  const { diagnostics, unattributed_revenue: untouched } = report;
-  const causal = CausalModel.safeParse(diagnostics.models['causal']);
-  const weights =
-    causal.success && report.model === 'causal'
-      ? Object.entries(causal.data.weights)
-          .map(([model, weight]) => `${MODEL_NAMES[model] ?? model} ${format.percent(weight)}`)
-          .join(', ')
-      : null;
-  const unpaid = baselineChannels(report)
-    .map((channel) => channel.channel)
-    .join(', ');
-  return html`<h2>How the figures came about</h2>
-    <p>
-      Five models look at the same journeys. <b>Markov</b> asks how many orders are lost when a channel is taken out of
-      the flow of visits. <b>Shapley</b> shares each order equally among the channels that took part.
-      <b>Dominance</b> and <b>relative weights</b> measure which channels go along with orders, caused or not.
-      <b>PRAV</b> asks what a touch changes: it compares how often people buy after a touch with how often they buy at
-      any time, and uses unpaid visits, which no advertisement bought, as placebos to take out who would have bought
-      anyway. ${combination(report)}
-    </p>
-    <dl>
-      ${fact('period', report.date_range.join(' to '))} ${fact('method', html`<code>${report.methodology}</code>`)}
-      ${weights === null ? null : fact('weights of the models', weights)}
-      ${fact(
-        'data',
-        `${format.count(report.conversions)} orders, ${format.count(diagnostics.touches)} touches, ` +
-          `${format.count(diagnostics.journeys)} journeys of which ${format.count(diagnostics.converting_journeys)} ` +
-          `end in an order`,
-      )}
-      ${fact('lookback', `${report.lookback_window_days} days before an order`)}
-      ${unpaid === '' ? null : fact('unpaid visits (baseline)', unpaid)}
-      ${untouched > 0 ? fact('orders without any touch', format.money(untouched)) : null}
-      ${fact('digest of the figures', html`<code>${diagnostics.run_digest}</code>`)}
-    </dl>`;
-}
-
-function fact(term: string, value: string | Markup): Markup {
-  return html`<dt>${term}</dt>
-    <dd>${value}</dd>`;
-}
-
 /** For a reader who sees such a report for the first time. */
 export function readingGuide(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
@@ -284,15 +155,23 @@ export function readingGuide(report: AttributionReport): Markup {
       below 0, since a channel can do harm. Under the other models it says nothing of whether the model is right. A wide
       interval is an honest answer: move budget in small steps, and test. An experiment narrows it.
     </p>
+    <h3>Total</h3>
+    <p>
+      Its interval goes from the sum of the lower ends of the channels to the sum of the upper ends, since what is wrong
+      with one channel may be wrong with all of them. It is wide; an experiment that keeps people from all paid channels
+      at once narrows it.
+    </p>
     <h3>Delta_R</h3>
     <p>
       Last click and this model divide the same revenue. Delta_R adds up what the channels that last click under-credits
-      gain. Some Delta_R is noise, so look at its interval too.
+      gain; what the others lose is not taken off. So it is no revenue beside the total, and some of it is noise: look
+      at its interval too.
     </p>
-    <h3>ROAS</h3>
+    <h3>ROAS, break-even</h3>
     <p>
       Revenue credited to a channel per unit of spend. It is an average over the period: the next unit spent usually
-      earns less.
+      earns less. Break-even is where the revenue is as much as the spend; with a margin below 100 % a channel has to
+      bring more than that.
     </p>
     <h3>What this cannot see</h3>
     <p>

@@ -4,22 +4,18 @@ import { campaignTable } from './campaign-table.ts';
 import { creditChart } from './charts/credit-chart.ts';
 import { spendChart } from './charts/spend-chart.ts';
 import { timeChart } from './charts/time-chart.ts';
-import { isMeasurable, paidChannels } from './credit-rows.ts';
+import { isMeasurable, paidChannels } from './shown-channels.ts';
 import { designSection } from './experiment-designs.ts';
-import { isIncremental } from './findings.ts';
+import { headlineSection } from './headline-section.ts';
+import { isIncremental } from './judgement.ts';
+import { methodSection } from './method-section.ts';
 import { html, Markup } from './html.ts';
 
 import { numberFormat } from './number-format.ts';
 import { qualityFacts, qualitySection } from './quality-notes.ts';
-import {
-  creditTable,
-  headlineSection,
-  identificationSection,
-  methodologySection,
-  readingGuide,
-  rulesTable,
-  warningsSection,
-} from './report-sections.ts';
+import { creditTable, identificationSection, readingGuide, rulesTable, warningsSection } from './report-sections.ts';
+import { statementSection } from './statement-section.ts';
+import { statementsOf } from './statements.ts';
 import { testSection } from './test-section.ts';
 import { REPORT_STYLE } from './report-style.ts';
 
@@ -32,6 +28,7 @@ const MAX_DRAWN = 24;
  */
 export function htmlReport(report: AttributionReport, subject: string): string {
   const format = numberFormat(report.currency);
+  const said = statementsOf(report);
   const paid = paidChannels(report);
   const drawn = paid.slice(0, MAX_DRAWN);
   const measured = drawn.filter(isMeasurable);
@@ -61,12 +58,14 @@ export function htmlReport(report: AttributionReport, subject: string): string {
       <body>
         <main>
           <header>
-            <h1>What your marketing ${isIncremental(report) ? 'caused' : 'is credited with'}</h1>
+            <h1>
+              ${isIncremental(report) ? 'What can be said of your marketing' : 'What your marketing is credited with'}
+            </h1>
             <p>
               ${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}
             </p>
           </header>
-          ${qualitySection(report)} ${headlineSection(report)} ${warningsSection(report)}
+          ${qualitySection(report)} ${headlineSection(report, said)} ${warningsSection(report)}
           ${
             drawn.length === 0
               ? null
@@ -77,12 +76,15 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                     `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`,
                   )}`
           }
-          ${creditTable(report)} ${identificationSection(report)} ${testSection(report)} ${designSection(report)}
-          ${timeSection(report, drawn)}
+          ${creditTable(report)} ${statementSection(said)} ${identificationSection(report)} ${testSection(report)}
+          ${designSection(report)} ${timeSection(report, drawn)}
           ${
             measured.some((channel) => channel.spend > 0)
               ? html`<h2>Spend and return</h2>
-                  <p class="note">Above the solid line a channel earns back more revenue than it costs.</p>
+                  <p class="note">
+                    Above the solid line a channel is credited with more revenue than it costs. Where its interval
+                    crosses the line, that can’t be told.
+                  </p>
                   ${figure(
                     spendChart(measured, report.model, format),
                     'The number beside a name is its ROAS. Channels without spend, or not measurable, are left out.',
@@ -102,7 +104,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                     'Share of the revenue credited to paid channels, by model. Bars: the published result.',
                   )}`
           }
-          ${campaignTable(report)} ${rulesTable(report)} ${readingGuide(report)} ${methodologySection(report)}
+          ${campaignTable(report)} ${rulesTable(report)} ${readingGuide(report)} ${methodSection(report)}
           ${qualityFacts(report)}
           <footer>
             Liftgraph · computed ${report.created_at} in ${format.count(report.diagnostics.elapsed_ms)} ms

@@ -114,15 +114,3 @@ export function designSection({ experiment_designs: found, currency }: Attributi
     }
     ${found.warnings.map((warning) => html`<p class="note">${warning}</p>`)}`;
 }
-
-/** The test that tells most for its cost, in a sentence; null where none is worth its cost. */
-export function designFinding({ experiment_designs: found, currency }: AttributionReport): string | null {
-  const best = found?.designs.find(({ channels }) => channels.length === 1);
-  if (best === undefined || !(best.decision.value_of_information > 0)) return null;
-  const format = numberFormat(currency);
-  return (
-    `The test that tells most for its cost: keep ${format.percent(best.share_held_out)} of the people from ` +
-    `${best.channel} for ${best.duration_days} days. It would lose about ${format.money(best.lost_revenue)}, and ` +
-    `deciding by it is worth about ${format.money(best.decision.value_of_information)} in a year.`
-  );
-}

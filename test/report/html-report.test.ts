@@ -1,6 +1,6 @@
-import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
-import { escapeHtml } from '../../../processes/report/html.ts';
-import { htmlReport } from '../../../processes/report/html-report.ts';
+import type { AttributionReport } from '../../report/attribution-report.ts';
+import { escapeHtml } from '../../report/html.ts';
+import { htmlReport } from '../../report/html-report.ts';
 import { CAUSAL, pathModelReport, TESTS, withChannel, withMembers } from './report-fixture.ts';
 
 const HOSTILE = `"><img src=x onerror=alert(1)></svg><script>alert('&')</script>`;
@@ -67,8 +67,8 @@ describe('the HTML report', () => {
       share: -0.3,
     });
     const harm = htmlReport(harmed, 'x');
-    expect(visibleText(harm)).toContain('video takes revenue away: the whole interval lies below 0.');
-    expect(visibleText(harm)).not.toContain('below break-even: video');
+    expect(visibleText(harm)).toContain('video takes revenue away: the whole interval lies below 0 (95 % interval');
+    expect(visibleText(harm)).not.toContain('video is below break-even');
     const [credit, spend] = figures(harm);
     expect(credit).toContain('-$2K');
     expect(spend).toContain('>video');
@@ -78,13 +78,12 @@ describe('the HTML report', () => {
   test('states the headline figures, findings, warnings, weights and the digest', () => {
     const text = visibleText(page);
     for (const part of [
-      'Caused by marketing $5,198 58.1 % of $8,952 revenue',
-      'Recovered revenue $3,076',
-      'Return on ad spend 3.44×',
-      'Confidence 0.57',
-      'Last click hides retargeting the most: it shows $112 of $1,441.',
-      'Last click praises brand_search too much: it shows $3,806, this model credits $929.',
-      'Perhaps below break-even: affiliate. It is credited with less than the spend, but the interval reaches',
+      'Added by marketing $5,198 95 % interval $0 to $8,952 58.1 % of $8,952 revenue',
+      'Return on ad spend 3.44× 95 % interval 0.00× to 5.93× for $1,509 spent',
+      'Recovered revenue (Delta_R) is $3,076: what the channels that last click under-credits are credited with beyond',
+      'It is not on top of the total; all paid channels together are credited with $338 less than by last click.',
+      'Last click shows too much of brand_search ($3,806; the interval says at most $3,343).',
+      'Whether affiliate earns its cost can’t be told: the interval holds its spend of $200 and an effect of nothing',
       'PRAV: the intervals of all channels reach zero',
       'Shapley 33.8 %',
       'PRAV 66.2 %',
@@ -115,9 +114,11 @@ describe('the HTML report', () => {
     expect(barOf(CAUSAL, 'retargeting') / barOf(halved, 'retargeting')).toBeCloseTo(2, 1);
   });
 
-  test('below break-even is said without a perhaps where the whole interval is below the spend', () => {
+  test('below break-even is said where the whole interval is below the spend', () => {
     const narrow = withChannel('affiliate', { confidence_interval: { lower: -20, upper: 200, level: 0.95 } });
-    expect(visibleText(htmlReport(narrow, 'x'))).toContain('Below break-even: affiliate. It earns back less');
+    const text = visibleText(htmlReport(narrow, 'x'));
+    expect(text).toContain('affiliate is below break-even: it brings back less than the $200 it costs');
+    expect(text).toContain('Below break-even, with the whole interval below the spend: affiliate.');
   });
 
   test('the plot reaches to where intervals do, below 0, too', () => {
@@ -194,14 +195,13 @@ describe('the HTML report', () => {
     expect(htmlReport(withMembers({ campaigns: [campaign(null)] }), 'x')).not.toContain('Campaigns');
   });
 
-  test('a path model claims no effect where its interval reaches zero, and the causal model says so', () => {
-    const unsure = { confidence_interval: { lower: 0, upper: 900, level: 0.95 } };
-    expect(visibleText(htmlReport(withChannel('email', unsure), 'x'))).toContain(
-      'an effect of nothing cannot be ruled out',
-    );
-    expect(visibleText(htmlReport({ ...withChannel('email', unsure), model: 'shapley' }, 'x'))).not.toContain(
-      'cannot be ruled out',
-    );
+  test('no verdict is drawn from the intervals of a model other than causal', () => {
+    const sure = { confidence_interval: { lower: 700, upper: 900, level: 0.95 } };
+    expect(visibleText(htmlReport(withChannel('email', sure), 'x'))).toContain('email earns more than it costs');
+    for (const model of ['shapley', 'prav'])
+      expect(visibleText(htmlReport({ ...withChannel('email', sure), model, methodology: model }, 'x'))).toContain(
+        'email is credited with $438; whether it earns its cost is not judged here. Ask for the causal model',
+      );
   });
 
   test('a path model claims no cause; intervals that are not there are not drawn', () => {
@@ -227,8 +227,8 @@ describe('the HTML report', () => {
       htmlReport(withMembers({ diagnostics: { ...CAUSAL.diagnostics, experiments: [experiment] } }), 'events.csv'),
     );
     expect(text).toContain(
-      'A holdout experiment says that email added $900 ± $121 here; the model alone credited $438, together they ' +
-        'say $720.',
+      'A holdout experiment measured $900 ± $121 for email here; the model alone credited $438, together they say ' +
+        '$720.',
     );
   });
 
@@ -239,7 +239,7 @@ describe('the HTML report', () => {
     const text = visibleText(htmlReport(withMembers({ methodology }), 'paths.csv'));
     expect(text).toContain('What your marketing is credited with');
     expect(text).toContain('Credited to marketing');
-    expect(text).not.toContain('bought anyway, or');
+    expect(text).toContain('a share of what was bought, not what marketing changed');
     expect(text).toContain('Here PRAV could not run');
   });
 

@@ -35,7 +35,10 @@ export interface ReportedChannel {
 /** An experiment beside what the model said without it and says with it. Money in major units, for the range. */
 export interface ReportedExperiment {
   readonly id: string;
+  /** Several by what they are called together. */
   readonly channel: string;
+  /** The channels that were kept away together; absent for one. */
+  readonly channels?: readonly string[];
   readonly method: string;
   readonly period: readonly [string, string];
   readonly incremental_revenue: number;
@@ -157,6 +160,8 @@ export interface AttributionReport {
   /** First and last day, `YYYY-MM-DD`, both inclusive. */
   readonly date_range: readonly [string, string];
   readonly currency: string;
+  /** The channels that it was restricted to; null or absent where all are shown. */
+  readonly channels?: readonly string[] | null;
   readonly channel_impact: readonly ReportedChannel[];
   readonly methodology: string;
   readonly confidence: number | null;

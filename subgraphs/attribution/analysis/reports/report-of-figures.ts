@@ -1,19 +1,16 @@
-import { DEFAULT_POWER } from '../../schema/contract/experiment-designs.ts';
-import { roundHalfUp } from '../../schema/rounding.ts';
+import { DEFAULT_POWER } from '../../../../schema/contract/experiment-designs.ts';
+import { roundHalfUp } from '../../../../schema/rounding.ts';
 import type {
   AnalysisFigures,
   ConfidenceInterval,
   ExperimentCalibration,
   SpendResponseFigures,
-} from '../../subgraphs/attribution/analysis/attributions/figures.ts';
-import { designsOfFigures } from '../../subgraphs/attribution/analysis/designs/designs-of-figures.ts';
-import { groupName } from '../../subgraphs/attribution/analysis/experiments/channel-group.ts';
-import { shownModels } from '../../subgraphs/attribution/analysis/attributions/model-diagnostics.ts';
-import { presentChannels } from '../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
-import {
-  presentCampaigns,
-  presentTimeSeries,
-} from '../../subgraphs/attribution/analysis/attributions/present-breakdown.ts';
+} from '../attributions/figures.ts';
+import { designsOfFigures } from '../designs/designs-of-figures.ts';
+import { groupName } from '../experiments/channel-group.ts';
+import { shownModels } from '../attributions/model-diagnostics.ts';
+import { presentChannels } from '../attributions/present-attribution.ts';
+import { presentCampaigns, presentTimeSeries } from '../attributions/present-breakdown.ts';
 import type {
   AttributionReport,
   ReportedCampaign,
@@ -23,7 +20,7 @@ import type {
   ReportedPeriod,
   ReportedTest,
   ReportedTrust,
-} from '../report/attribution-report.ts';
+} from '../../../../report/attribution-report.ts';
 
 type Test = NonNullable<AnalysisFigures['diagnostics']['tests']>[number];
 
@@ -126,6 +123,7 @@ function reportedExperiment(calibration: ExperimentCalibration): ReportedExperim
   const {
     id,
     channel,
+    channels,
     method,
     period,
     incrementalRevenue,
@@ -137,6 +135,7 @@ function reportedExperiment(calibration: ExperimentCalibration): ReportedExperim
   return {
     id,
     channel,
+    ...(channels !== undefined && { channels }),
     method,
     period,
     incremental_revenue: money(incrementalRevenue),
