@@ -16,6 +16,8 @@ export interface ChannelStatement {
   readonly interval: Interval | null;
   /** Plain text, complete by itself. */
   readonly sentence: string;
+  /** What last click shows, against the interval; null inside it, where a difference may be chance. */
+  readonly lastClick: 'too_much' | 'too_little' | null;
   readonly next: NextStep;
 }
 
@@ -51,6 +53,7 @@ export function statementsOf(report: AttributionReport): ReportStatements {
       spend: channel.spend,
       interval: channel.confidence_interval,
       sentence: channelSentence(channel, verdict, format),
+      lastClick: lastClickOf(report, channel),
       next: nextStep(report, channel, verdict),
     };
   });
@@ -64,7 +67,7 @@ export function statementsOf(report: AttributionReport): ReportStatements {
       const names = (byVerdict.get(verdict) ?? []).map(({ channel }) => channel);
       return names.length === 0 ? [] : [{ verdict, channels: names, text: groupSentence(verdict, names) }];
     }),
-    lastClick: lastClickSentences(report, format),
+    lastClick: lastClickSentences(report, channels, format),
     experiments: report.diagnostics.experiments.map((each) => experimentSentence(each, format)),
   };
 }
@@ -135,20 +138,33 @@ function recoveredSentence(report: AttributionReport, format: NumberFormat): str
   );
 }
 
-/** Said only where last click lies outside the interval: a difference inside may be chance. */
-function lastClickSentences(report: AttributionReport, format: NumberFormat): string[] {
-  if (!isJudged(report) || !isSound(report)) return [];
-  const outside = paidChannels(report)
-    .filter(isMeasurable)
-    .flatMap(({ channel, lastclick_revenue: shown, confidence_interval: interval }) => {
-      if (interval === null || (interval.lower <= shown && shown <= interval.upper)) return [];
-      const isTooMuch = shown > interval.upper;
-      const end = isTooMuch ? `at most ${format.money(interval.upper)}` : `at least ${format.money(interval.lower)}`;
-      return [{ isTooMuch, text: `${channel} (${format.money(shown)}; the interval says ${end})` }];
+/** Where last click lies, where verdicts may be drawn at all. */
+function lastClickOf(
+  report: AttributionReport,
+  { lastclick_revenue: shown, confidence_interval: interval, ...channel }: ReportedChannel,
+): ChannelStatement['lastClick'] {
+  if (!isJudged(report) || !isSound(report) || !isMeasurable(channel) || interval === null) return null;
+  if (shown > interval.upper) return 'too_much';
+  return shown < interval.lower ? 'too_little' : null;
+}
+
+/** One sentence for the channels of which last click shows too much, and one for those of which it shows too little. */
+function lastClickSentences(
+  report: AttributionReport,
+  channels: readonly ChannelStatement[],
+  format: NumberFormat,
+): string[] {
+  const shown = new Map(report.channel_impact.map((each) => [each.channel, each.lastclick_revenue]));
+  return (['too_much', 'too_little'] as const).flatMap((kind) => {
+    const those = channels.flatMap(({ channel, lastClick, interval }) => {
+      if (lastClick !== kind || interval === null) return [];
+      const end =
+        kind === 'too_much' ? `at most ${format.money(interval.upper)}` : `at least ${format.money(interval.lower)}`;
+      return [`${channel} (${format.money(shown.get(channel) ?? 0)}; the interval says ${end})`];
     });
-  return [true, false].flatMap((isTooMuch) => {
-    const those = outside.filter((each) => each.isTooMuch === isTooMuch).map(({ text }) => text);
-    return those.length === 0 ? [] : [`Last click shows too ${isTooMuch ? 'much' : 'little'} of ${those.join(', ')}.`];
+    return those.length === 0
+      ? []
+      : [`Last click shows too ${kind === 'too_much' ? 'much' : 'little'} of ${those.join(', ')}.`];
   });
 }
 
