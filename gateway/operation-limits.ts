@@ -34,7 +34,10 @@ export interface OperationLimits {
   readonly maxNesting: number;
   readonly maxAliases: number;
   readonly maxRootFields: number;
-  /** Objects that the answer may hold: each field with a selection counts 1, times the page sizes around it. */
+  /**
+   * Objects that the answer may hold: each field with a selection counts 1, times the page sizes around it; an edge and
+   * its node are one.
+   */
   readonly maxCost: number;
   /** Selections with all fragments spread out: what planning has to look at. */
   readonly maxSelections: number;
@@ -195,14 +198,11 @@ export function measureOperation(
     const type = getNamedType(definition.type);
     const below = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
     const isList = isListType(getNullableType(definition.type));
+    const each = (type.name.endsWith('Edge') ? 0 : 1) + below.cost;
     // The size of a page multiplies its lists: the edges of a connection, but not its trust or pageInfo.
     const rows = pageSize(field, definition, variableOf);
     const cost =
-      rows === undefined
-        ? 1 + below.cost
-        : isList
-          ? rows * (1 + below.cost)
-          : 1 + (below.cost - below.listCost) + rows * below.listCost;
+      rows === undefined ? each : isList ? rows * each : 1 + (below.cost - below.listCost) + rows * below.listCost;
     return {
       depth: isIntrospectionType(type) ? 1 : 1 + below.depth,
       nesting: 1 + below.nesting,

@@ -38,8 +38,9 @@ Examples:
   npx liftgraph admin account create --email you@example.com --plan pro
       the first account and its keys
 
-Files: .csv, .tsv, .txt, .ndjson, .jsonl, .json, .parquet, .xlsx, plain or with .gz: exports of the usual vendors as they
-are (docs/operating/exports.md), or columns of these names and their like. liftgraph inspect FILE says what it makes of one:
+Files: .csv, .tsv, .txt, .ndjson, .jsonl, .json, .parquet, .xlsx, plain or with .gz: exports of the usual vendors as
+they are (docs/operating/exports.md), or columns of these names and their like. liftgraph inspect FILE says what it
+makes of one:
   touchpoints  user_id, timestamp, channel [, campaign, source, medium, cost, event_type, event_id]
   orders       order_id, user_id, timestamp, revenue [, currency, new_customer]
   spend        date, channel, spend [, campaign, impressions, clicks]

@@ -46,7 +46,10 @@ export interface JobHandlersOptions {
  */
 const BESIDE_EACH_OTHER = 2;
 
-/** Takes jobs from every queue: analyses, runs that reads need, refreshes after late rows, syncs, and purges of deleted sources. */
+/**
+ * Takes jobs from every queue: analyses, runs that reads need, refreshes after late rows, syncs, and purges of deleted
+ * sources.
+ */
 export async function handleJobs({
   backing,
   config,

@@ -5,7 +5,7 @@ type Check = ReportedQuality['checks'][number];
 
 const BLOCKING = 'Not good enough, accepted';
 
-/** What is wrong with the rows, in lines that stand ahead of every figure; what is only so for information is left out. */
+/** What is wrong with the rows, in lines that stand ahead of every figure; what is for information only is left out. */
 export function qualityNotes({ data_quality: quality }: AttributionReport): readonly string[] {
   return (quality?.checks ?? []).flatMap((check) => {
     if (check.severity === 'info') return [];

@@ -9,7 +9,8 @@ export type { Json };
 /**
  * What an operation is like; the columns of the pipeline's table. `insight` reads what may have to be computed first,
  * and waits for it. `job` starts work that may outlast the request, `stream` watches such work, `feed` what happens,
- * without an end, `upload` streams its body, `download` its answer. `oauth` asks the authorization server, and takes forms beside JSON.
+ * without an end, `upload` streams its body, `download` its answer. `oauth` asks the authorization server,
+ * and takes forms beside JSON.
  */
 export type OperationKind =
   | 'read'
@@ -52,7 +53,10 @@ export interface Success {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The same answer under another status, where less happened than usual, or has not happened yet; `applies` reads the document's data. */
+/**
+ * The same answer under another status, where less happened than usual, or has not happened yet; `applies` reads the
+ * document's data.
+ */
 export interface LesserSuccess {
   readonly status: 200 | 202;
   readonly description: string;

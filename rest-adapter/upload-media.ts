@@ -52,7 +52,8 @@ export function partMediaType({ mediaType, fileName, param }: FilePart): RecordU
   throw new ProblemError(
     'unsupported_media_type',
     `${nameOfPart(param)}: a file in a form must be text/csv, application/x-ndjson, ` +
-      'application/vnd.apache.parquet or a workbook (.xlsx), by its media type or its name. Send rows as JSON without a form, as ' +
+      'application/vnd.apache.parquet or a workbook (.xlsx), by its media type or its name. Send rows as JSON ' +
+      'without a form, as ' +
       'application/json.',
     { param },
   );

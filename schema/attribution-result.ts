@@ -38,8 +38,8 @@ export function restAttribution(attribution: {
 
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
- * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_quality` where it was measured; of a
- * channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics, `tests`
+ * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_quality` where it was measured; of
+ * a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics, `tests`
  * where any were made. All others stay as they were signed before there were such members.
  */
 export function membersThatApply({

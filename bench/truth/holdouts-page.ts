@@ -104,7 +104,8 @@ export function holdoutsPage(records: readonly HoldoutRecord[], people: number):
 together, which is there for the total. Here it is run: on ${records.length} simulated shops by authors who had not read
 the estimator, of ${people.toLocaleString('en-US')} people each. The shop is analysed, the holdout that the analysis
 suggests is run in its last days on people drawn at random, the result recorded, and the shop, with the test in its
-rows, analysed again. Worst simulator first; shops where marketing brings more than ${percent(LEAST_PART)} of the revenue.
+rows, analysed again. Worst simulator first; shops where marketing brings more than ${percent(LEAST_PART)} of the
+revenue.
 
 ${table([...rows, { name: '**all**', outcome: all }, { name: 'all spend with touches', outcome: tracked }])}
 

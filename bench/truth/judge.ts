@@ -1,7 +1,7 @@
 /**
  * Every method on shops by authors who had not read them: `npm run bench truth/judge -- [--people 60000] [simulator or
- * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew, `--page` the
- * former from the latter, without judging anything.
+ * shop …]`. Prints a verdict for each simulator; `--write` makes docs/truth/judged.md and judged.json anew, `--page`
+ * the former from the latter, without judging anything.
  * `--shuffled-spend` deals each shop's spends anew among its channels: what is left of a gain that spend brings.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -34,8 +34,8 @@ export function addFileOptions(command: Command): Command {
 }
 
 /**
- * What was said of one file. Of several, `FILE:NAME=VALUE` says it of one; a mapping without a file holds for those that
- * have the column.
+ * What was said of one file. Of several, `FILE:NAME=VALUE` says it of one; a mapping without a file holds for those
+ * that have the column.
  * @throws BadInputError that names the option and what it takes
  */
 export function optionsOf(

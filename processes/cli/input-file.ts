@@ -44,7 +44,8 @@ export async function inputFile(path: string): Promise<InputFile> {
   const mediaType = MEDIA_TYPES[extension.toLowerCase()];
   if (mediaType === undefined)
     throw new BadInputError(
-      `${path}: unknown type of file. Give .csv, .tsv, .txt, .ndjson, .jsonl, .json, .parquet or .xlsx, plain or with .gz.`,
+      `${path}: unknown type of file. Give .csv, .tsv, .txt, .ndjson, .jsonl, .json, .parquet or .xlsx, ` +
+        `plain or with .gz.`,
     );
   return { path, name, bytes: found.size, mediaType, contentEncoding: gzip === undefined ? 'identity' : 'gzip' };
 }

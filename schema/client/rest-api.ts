@@ -4713,6 +4713,9 @@ export interface operations {
                      *           {
                      *             "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
                      *             "channel": "meta_ads",
+                     *             "channels": [
+                     *               "meta_ads"
+                     *             ],
                      *             "method": "geo",
                      *             "period": [
                      *               "2026-01-01",
@@ -4981,6 +4984,9 @@ export interface operations {
                      *           {
                      *             "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
                      *             "channel": "meta_ads",
+                     *             "channels": [
+                     *               "meta_ads"
+                     *             ],
                      *             "method": "geo",
                      *             "period": [
                      *               "2026-01-01",
@@ -5245,6 +5251,9 @@ export interface operations {
                      *           {
                      *             "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
                      *             "channel": "meta_ads",
+                     *             "channels": [
+                     *               "meta_ads"
+                     *             ],
                      *             "method": "geo",
                      *             "period": [
                      *               "2026-01-01",

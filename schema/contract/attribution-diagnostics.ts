@@ -40,9 +40,9 @@ export const experimentCalibration = z
 const creditTestCode = z.enum(CREDIT_TESTS).register(graphTypes, {
   name: 'CreditTestCode',
   description:
-    'HELD_OUT_PLACEBO: an unpaid channel measured as if it were paid. LEAD: unpaid visits before a touch against those ' +
-    'after it. HORIZON_HALVED, HORIZON_DOUBLED: the effect followed for half and twice as long. WINDOW_HALVES: the ' +
-    'effect in either half of the data. OVERLAP: whether exposed people have unexposed counterparts.',
+    'HELD_OUT_PLACEBO: an unpaid channel measured as if it were paid. LEAD: unpaid visits before a touch against ' +
+    'those after it. HORIZON_HALVED, HORIZON_DOUBLED: the effect followed for half and twice as long. WINDOW_HALVES: ' +
+    'the effect in either half of the data. OVERLAP: whether exposed people have unexposed counterparts.',
 });
 const creditTestStatus = z.enum(CREDIT_TEST_STATUSES).register(graphTypes, {
   name: 'CreditTestStatus',
@@ -67,8 +67,8 @@ export const creditTest = z
       .meta({
         description: 'Part of the revenue; lead: unpaid visits per touch; overlap: part of the people',
         graph:
-          'What was found: a part of the revenue; of LEAD unpaid visits per touch, before less after; of OVERLAP the part ' +
-          'of the people without a counterpart. Null where not applicable.',
+          'What was found: a part of the revenue; of LEAD unpaid visits per touch, before less after; of OVERLAP the ' +
+          'part of the people without a counterpart. Null where not applicable.',
       }),
     interval: z
       .object({

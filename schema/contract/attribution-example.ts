@@ -94,8 +94,8 @@ export const exampleAttribution = {
         interval: { lower: -0.0311, upper: 0.0063, level: 0.95 },
         threshold: 0.1042,
         message:
-          'Followed for 7 days instead of 14, what it is measured to bring moves by -1.2 % of the revenue: no more than ' +
-          'chance and its interval allow for.',
+          'Followed for 7 days instead of 14, what it is measured to bring moves by -1.2 % of the revenue: no more ' +
+          'than chance and its interval allow for.',
       },
     ],
     models: { markov: { order: 2 } },
@@ -103,6 +103,7 @@ export const exampleAttribution = {
       {
         id: 'exp_01JQ2n4Kc7WyQhTzBdMpRs',
         channel: 'meta_ads',
+        channels: ['meta_ads'],
         method: 'geo',
         period: ['2026-01-01', '2026-01-28'],
         measured_incremental_revenue: 31_250.5,

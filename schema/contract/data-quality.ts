@@ -13,7 +13,8 @@ export const qualityCode = z.enum(QUALITY_CODES).register(graphTypes, {
 const severity = z.enum(QUALITY_SEVERITIES).register(graphTypes, {
   name: 'DataQualitySeverity',
   description:
-    'INFO says what is so, WARNING that figures are less sure for it, BLOCKING that there are none unless it is accepted.',
+    'INFO says what is so, WARNING that figures are less sure for it, BLOCKING that there are none unless it is ' +
+    'accepted.',
 });
 const status = z.enum(QUALITY_STATUSES).register(graphTypes, {
   name: 'DataQualityStatus',
@@ -70,9 +71,11 @@ export const exampleQuality = {
       amount: 4_210.29,
       currency: 'USD',
       message:
-        '12 % of the spend, 4,210.29 USD, is on channels that no touch names: Facebook (4,210.29). What it brings cannot be told.',
+        '12 % of the spend, 4,210.29 USD, is on channels that no touch names: Facebook (4,210.29). What it brings ' +
+        'cannot be told.',
       remedy:
-        'Call them as the touches do, in the file or by a channel rule: {"match": {"channel": "Facebook"}, "channel": "meta_ads"}.',
+        'Call them as the touches do, in the file or by a channel rule: {"match": {"channel": "Facebook"}, ' +
+        '"channel": "meta_ads"}.',
     },
   ],
 } as const;

@@ -144,13 +144,13 @@ export const experimentDesigns = noun({
       summary: 'Ask which experiment would settle it',
       description:
         'A user holdout per paid channel that can be kept away from people, and one of all of them together; the ' +
-        'most valuable first. They stand on the newest completed causal analysis of the source and range. Where there is ' +
-        'none, a run is made: it is not billed, and can be read as nothing else. The answer waits for it as long as ' +
-        'Prefer: wait allows (25 s when absent), else it is 202 with Location and Retry-After.',
+        'most valuable first. They stand on the newest completed causal analysis of the source and range. Where ' +
+        'there is none, a run is made: it is not billed, and can be read as nothing else. The answer waits for it as ' +
+        'long as Prefer: wait allows (25 s when absent), else it is 202 with Location and Retry-After.',
       graph:
         'Which experiments would settle what the channels of a source bring, by its newest completed causal ' +
-        'analysis. Without one a run is made, which is not billed: PROCESSING until it has ended. Errors: VALIDATION_ERROR, ' +
-        'RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.',
+        'analysis. Without one a run is made, which is not billed: PROCESSING until it has ended. Errors: ' +
+        'VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.',
       filter: designFilter,
       answer: { outcome: designs, trust: 'Trust envelope of the analysis that the designs stand on.' },
       answered: 'The designs',

@@ -164,8 +164,12 @@ const KIND_OF_FIELD: Readonly<Record<string, IdPrefix>> = {
   experiment: 'exp',
   agent: 'agent',
   addRecords: 'ds',
+  inspectRecords: 'ds',
 };
-const FURTHER_INPUT: Readonly<Record<string, Json>> = { addRecords: { records: [{ user_id: 'x' }] } };
+const FURTHER_INPUT: Readonly<Record<string, Json>> = {
+  addRecords: { records: [{ user_id: 'x' }] },
+  inspectRecords: { records: [{ user_id: 'x' }] },
+};
 
 /**
  * A saying for every root field of the graph: the documents of the contract with its examples, and bare fields where no

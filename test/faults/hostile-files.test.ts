@@ -79,13 +79,13 @@ describe(`hostile files, seed ${SEED}`, () => {
       '9999-12-31T00:00:00Z',
       '1999-12-31T00:00:00Z',
     ].map((time) => [`a touch at ${time}`, touch.replace('2026-01-05T10:00:00Z', time)] as const),
-    ...['1.234.567', '12.345.678.901', '1..5', '.', '1e', 'NaN', 'Infinity', '-', '1000000000001'].map(
+    ...['1.2345.678', '123.45.678', '1..5', '.', '1e', 'NaN', 'Infinity', '-', '1000000000001'].map(
       (amount) => [`a revenue of ${amount}`, order.replace('49.90', amount)] as const,
     ),
-    ...['1.234.567', '1..5', '10000000000000'].map(
+    ...['1.2345.678', '1..5', '10000000000000'].map(
       (amount) => [`a cost of ${amount}`, touch.replace('0.40', amount)] as const,
     ),
-    ...['1.234.567', '12.345.678.901', '1..5'].map(
+    ...['1.2345.678', '123.45.678', '1..5'].map(
       (amount) => [`a spend of ${amount}`, spend.replace('12.50', amount)] as const,
     ),
   ])('%s is told of and not stored', async (_what, csv) => {

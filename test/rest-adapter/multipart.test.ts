@@ -155,7 +155,7 @@ describe('multipart/form-data', () => {
   });
 
   test.each([
-    ['application/json', 'rows.json'],
+    ['application/json', 'rows'],
     ['image/png', 'rows.png'],
   ])('a part of %s is told what a part may be, and where rows as JSON go', async (type, name) => {
     await using door = await openDoor();
@@ -163,8 +163,8 @@ describe('multipart/form-data', () => {
     const { param, message } = await errorOf(response);
     expect([response.status, param]).toEqual([415, '/rows']);
     expect(message).toBe(
-      'rows: a file in a form must be text/csv, application/x-ndjson or application/vnd.apache.parquet, by its media ' +
-        'type or its name. Send rows as JSON without a form, as application/json.',
+      'rows: a file in a form must be text/csv, application/x-ndjson, application/vnd.apache.parquet or a workbook ' +
+        '(.xlsx), by its media type or its name. Send rows as JSON without a form, as application/json.',
     );
   });
 

@@ -39,7 +39,7 @@ const CALLS = {
       const bodySerializer = () => file;
       const headers = { 'Content-Type': 'text/csv' };
       await client.POST('/data-sources/{id}/records', { ...named, body: '', bodySerializer, headers });
-      return data.upload_id;
+      return 'upload_id' in data ? data.upload_id : data.kind;
     }
 
     export const days = (result: components['schemas']['AttributionResult']): [string, string] => result.date_range;
@@ -59,7 +59,7 @@ const CALLS = {
       const named = { path: { id: 'ds_1' }, headers: { 'X-Nonce': 'nonce-0001' } };
       const { data, error } = await uploadRecords({ ...named, body: [{ order_id: 'o1' }] });
       if (error !== undefined) return error.error.message;
-      return data.upload_id;
+      return 'upload_id' in data ? data.upload_id : data.kind;
     }
 
     export async function call(): Promise<string> {
@@ -83,6 +83,7 @@ const CALLS = {
 
     export async function upload(): Promise<string | undefined> {
       const answer = await uploadRecords('ds_1', [{ order_id: 'o1' }]);
+      if (answer.status === 200) return answer.data.kind;
       return answer.status === 202 ? answer.data.upload_id : answer.data.error.message;
     }
 

@@ -158,14 +158,19 @@ test('spend under names that the touches have not is told, and by which rule the
   expect((await analyse(id)).body).toMatchObject({ data_quality: { status: 'good' } });
 });
 
-test('orders in three currencies are no analysis', async () => {
+test('orders in three currencies are not even stored', async () => {
   const currencies = ['USD', 'EUR', 'GBP'];
-  const id = await connect(withRows('orders', (row, place) => ({ ...row, currency: currencies[place % 3]! })));
-  const refused = await analyse(id);
+  const { orders, ...shop } = withRows('orders', (row, place) => ({ ...row, currency: currencies[place % 3]! }));
+  const id = await connect({ ...shop, orders: plantedShop().orders.slice(0, 1) });
+  const refused = await caller.send('POST', `/data-sources/${id}/records`, csvOf(orders), {
+    'content-type': 'text/csv',
+  });
   expect(refused.status).toBe(422);
-  const checks = errorOf(refused.body)['data_quality'] as unknown as readonly Check[];
-  expect(found(checks)).toEqual(['blocking mixed_currencies']);
-  expect(checks[0]).toMatchObject({ value: 0.6667, message: expect.stringMatching(/no rate for .*EUR.*GBP/) });
+  expect(errorOf(refused.body)).toMatchObject({
+    code: 'mixed_currencies',
+    message: expect.stringMatching(/EUR [\d.]+ in \d+ rows, GBP [\d.]+ in \d+ rows|GBP .* EUR /),
+  });
+  expect((await caller.get(`/data-sources/${id}/status`)).body).toMatchObject({ records: { conversions: 1 } });
 });
 
 test('large orders that were rejected refuse the analysis until the file comes again, mended', async () => {

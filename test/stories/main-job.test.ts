@@ -288,17 +288,16 @@ describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
 
   test('what no analysis could carry is refused on its way in', async () => {
     const id = await connect(caller);
-    const send = (body: Buffer) =>
-      caller.send('POST', `/data-sources/${id}/records`, new Uint8Array(body), {
-        'content-type': 'text/csv',
-      });
+    const csv = { 'content-type': 'text/csv' };
+    const send = (body: Buffer) => caller.send('POST', `/data-sources/${id}/records`, new Uint8Array(body), csv);
     const rows = 'user_id,timestamp,channel\nu1,2026-01-01,a\0b\nu2,2026-01-01,email\n';
     expect((await send(Buffer.from(rows))).body).toMatchObject({
       accepted: 1,
       rejected: 1,
       errors: [{ line: 2, column: 'channel', code: 'nul_character' }],
     });
-    expect((await send(Buffer.from(rows, 'utf16le'))).body['error']).toMatchObject({
+    const utf32 = Buffer.concat(Array.from(rows, (character) => Buffer.from([character.codePointAt(0)!, 0, 0, 0])));
+    expect((await send(utf32)).body['error']).toMatchObject({
       type: 'validation_error',
       code: 'unsupported_encoding',
     });

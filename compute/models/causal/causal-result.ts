@@ -1,7 +1,7 @@
 import type { ChannelCredits } from '../../outcome.ts';
 import type { Calibration } from './calibration.ts';
 import type { ChannelIdentification } from './channel-identification.ts';
-import type { CreditTest } from './credit-tests.ts';
+import type { CreditTest } from './credit-test.ts';
 
 /** The models that `causal` combines. */
 export const CAUSAL_MEMBERS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;

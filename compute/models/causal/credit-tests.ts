@@ -1,29 +1,10 @@
-import type { CREDIT_TEST_STATUSES, CREDIT_TESTS } from '../../../schema/value-lists.ts';
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import type { Failure } from '../../outcome.ts';
 import type { PravResult } from '../prav/prav-result.ts';
 import { isShownToVisitors, LEAD_ERRORS, LEAD_RATIO } from './channel-identification.ts';
+import type { CreditTest, CreditTestCode } from './credit-test.ts';
 import type { CreditMeasurements, Measured, Measurement } from './credit-measurements.ts';
 import { MECHANISM_ERROR } from './incremental-credit.ts';
-
-export type CreditTestCode = (typeof CREDIT_TESTS)[number];
-
-/**
- * One thing that a sound credit has to pass. It fails where `estimate` exceeds `threshold`, either way, and `interval`,
- * where there is one, leaves 0 out: what is found is more than chance, and more than the published intervals allow for.
- * `estimate`, `interval` and `threshold` are parts of the revenue; of `lead` unpaid visits per touch; of `overlap` a
- * part of the people.
- */
-export interface CreditTest {
-  readonly code: CreditTestCode;
-  /** null: it concerns all, or cannot be done at all */
-  readonly channel: string | null;
-  readonly status: (typeof CREDIT_TEST_STATUSES)[number];
-  readonly estimate: number | null;
-  readonly interval: { readonly lower: number; readonly upper: number; readonly level: number } | null;
-  readonly threshold: number | null;
-  readonly message: string;
-}
 
 /** What the published credit of the rows is judged against. Arrays follow `channels`. */
 export interface TestedCredit {
@@ -153,7 +134,8 @@ function placeboMessage({ channel, estimate }: Measured, failed: boolean): strin
     `Held out and measured as if it were paid, ${channel} would be credited with ${percent(estimate)} of the ` +
     'revenue';
   return failed
-    ? `${found}. Unpaid visits are what people who come anyway are known by, and these do not behave like the others: ` +
+    ? `${found}. Unpaid visits are what people who come anyway are known by, and these do not behave like the ` +
+        `others: ` +
         'the credit of every paid channel may be off by as much. Is it really unpaid, and does nothing bring people ' +
         'to it?'
     : `${found}: no more than chance and the intervals allow for.`;
@@ -162,7 +144,8 @@ function placeboMessage({ channel, estimate }: Measured, failed: boolean): strin
 function horizonMessage({ estimate }: Measured, failed: boolean, days: string): string {
   const found = `Followed for ${days}, what it is measured to bring moves by ${percent(estimate)} of the revenue`;
   return failed
-    ? `${found}, out of its interval: the figure hangs on how long a touch is taken to work. An experiment that lasts ` +
+    ? `${found}, out of its interval: the figure hangs on how long a touch is taken to work. An experiment that ` +
+        `lasts ` +
         'long enough would settle it.'
     : `${found}: no more than chance and its interval allow for.`;
 }
@@ -187,7 +170,7 @@ function leadTests({ prav, channels, isBaseline }: TestedCredit): readonly Credi
     const { before, after, differenceError: error } = flanks;
     const estimate = before - after;
     const failed = isShownToVisitors(flanks);
-    const found = `People visit unpaid ${shown(before)} times in the week before its touches, ${shown(after)} times after`;
+    const found = `People visit unpaid ${shown(before)} times in the week before a touch, ${shown(after)} times after`;
     return [
       {
         code: 'lead',
@@ -211,7 +194,9 @@ function overlapTests(measured: CreditMeasurements['overlap']): readonly CreditT
   if (rows.length === 0) return [notApplicable('overlap', 'No paid channel met enough people.')];
   return rows.map(({ channel, withoutCounterpart: estimate }): CreditTest => {
     const failed = estimate > MOST_WITHOUT_COUNTERPART;
-    const found = `${percent(estimate)} of those who met it had been so active before that hardly anybody like them went without`;
+    const found =
+      `${percent(estimate)} of those who met it had been so active before that hardly anybody like them ` +
+      `went without`;
     return {
       code: 'overlap',
       channel,

@@ -152,8 +152,8 @@ export interface PravEffects {
 }
 
 /**
- * PRAV's signed effects with their delete-a-group jackknife replicates, and nothing else. `size`: what the sample bears,
- * so that parts of a sample are asked as the whole was.
+ * PRAV's signed effects with their delete-a-group jackknife replicates, and nothing else. `size`: what the sample
+ * bears, so that parts of a sample are asked as the whole was.
  */
 export function pravEffects(
   events: EventTable,

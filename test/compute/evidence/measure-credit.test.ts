@@ -1,4 +1,4 @@
-import type { CreditTest } from '../../../compute/models/causal/credit-tests.ts';
+import type { CreditTest } from '../../../compute/models/causal/credit-test.ts';
 import { analysePlanted } from '../planted-analysis.ts';
 import type { Plants } from '../planted-shop.ts';
 import { eventTable, readEventRows, wholeRange } from '../reference-data.ts';

@@ -348,10 +348,9 @@ describe('the causal model', () => {
         status: 'none',
         reasons: [{ code: 'untracked_spend' }],
       });
-      expect([unknown.value[television], unknown.confidence[television], unknown.spendWeight[television]]).toEqual([
-        0, 0, 0,
-      ]);
-      expect(unknown.value.subarray(0, television)).toEqual(result.value);
+      const { value, confidence, spendWeight } = unknown;
+      expect([value, confidence, spendWeight].map((of) => of[television])).toEqual([0, 0, 0]);
+      expect(value.subarray(0, television)).toEqual(result.value);
       expect(unknown.deltaR).toMatchObject({ deltaRCents: result.deltaR.deltaRCents });
     });
 

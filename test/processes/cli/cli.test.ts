@@ -31,6 +31,7 @@ beforeAll(async () => {
   const made = await liftgraph('example', 'shop', '--users', '900', '--end', '2026-06-30');
   if (made.code !== 0) throw new Error(made.stderr);
   truth = JSON.parse(await readFile(join(folder, 'shop/truth.json'), 'utf8')) as ShopTruth;
+  await writeFile(join(folder, 'notes.md'), 'Nothing to load.\n');
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -73,7 +74,7 @@ describe('the command line', () => {
       'shop/nothing.csv: there is no such file. Check the path.',
     ],
     ['a folder', ['analyze', 'shop'], 'shop: this is not a file. Name the files inside it, for example shop/*.csv.'],
-    ['a type that it cannot read', ['analyze', 'shop/truth.json'], 'shop/truth.json: unknown type of file.'],
+    ['a type that it cannot read', ['analyze', 'notes.md'], 'notes.md: unknown type of file.'],
   ])('%s is refused with code 1 and a line that says what to do', async (_, args, message) => {
     const { code, stdout, stderr } = await liftgraph(...args);
     expect(code).toBe(1);

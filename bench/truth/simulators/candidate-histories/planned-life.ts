@@ -11,7 +11,7 @@ import { uniformOf } from '../consideration/random.ts';
 /** The highest factor on spend. Touches are drawn for it and thinned to the plan's: the same marks in all runs. */
 export const MOST_SPEND = 3;
 
-/** What is done to a person: factors on each channel's touches, and channels, as bits, that are withheld on some days. */
+/** What is done to a person: factors on each channel's touches, and channels, as bits, withheld on some days. */
 export interface Scenario {
   readonly factors: Float64Array;
   readonly withheld: { readonly bits: number; readonly fromDay: number; readonly toDay: number } | null;

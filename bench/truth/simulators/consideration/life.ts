@@ -18,7 +18,7 @@ import {
 } from './world.ts';
 import type { World } from './world.ts';
 
-/** What is done to one person: factors on the channels' intensity in the window, and channels, as bits, that are withheld. */
+/** What is done to one person: factors on the channels' intensity in the window, and channels, as bits, withheld. */
 export interface Scenario {
   readonly factors: Float64Array;
   readonly withheld: { readonly bits: number; readonly fromDay: number; readonly toDay: number } | null;

@@ -100,8 +100,8 @@ const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 
 /**
  * Runs the five models in parallel on the pool, combines them where `causal` is asked for, and composes the figures.
- * @throws RunFailedError when the rows are not good enough, cannot answer the question or add up to more than is exact, or the run was
- * cancelled.
+ * @throws RunFailedError when the rows are not good enough, cannot answer the question or add up to more than is exact,
+ * or the run was cancelled.
  */
 export async function analyze(
   data: RunData,

@@ -117,7 +117,8 @@ export interface AnalysisFigures {
   readonly diagnostics: AnalysisDiagnostics;
   /**
    * Of the causal model: what holdouts of some weeks would stand on. Null for aggregated paths, which know no people.
-   * Absent in other results, and those of releases before it was kept. No figure rests on it; `run_digest` leaves it out.
+   * Absent in other results, and those of releases before it was kept. No figure rests on it; `run_digest` leaves it
+   * out.
    */
   readonly holdoutWindows?: DesignGround['windows'] | null | undefined;
   /** How good the rows were; absent in results from before it was measured, and no part of the run's digest. */

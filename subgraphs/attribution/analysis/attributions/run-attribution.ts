@@ -42,9 +42,8 @@ export const runEffect = z.object({ attributionId: uuid });
 /**
  * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted analysis
  * is always run and a refused one leaves nothing.
- * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace, and rows that are not good enough),
- * `resource_not_found` (source),
- * `data_source_unavailable` (nothing stored yet),
+ * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace, and rows that are not good
+ *   enough), `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
  *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
 export async function runAttribution(

@@ -61,7 +61,8 @@ const isUntracked = ({ identification }: ChannelFigures): boolean =>
   identification?.reasons.some(({ code }) => code === 'untracked_spend') ?? false;
 
 const NO_PEOPLE =
-  'The source holds aggregated paths, without people, so that nobody can be held out. Upload touchpoints with a user id.';
+  'The source holds aggregated paths, without people, so that nobody can be held out. Upload touchpoints with a ' +
+  'user id.';
 const TOO_SHORT = 'The range is too short to tell what a test of two weeks would find. Choose four days or more.';
 const NO_ORDERS = 'No order of a known person lies in the range, so that nothing tells what a test would find.';
 

@@ -36,8 +36,8 @@ export class InsightStore {
   }
 
   /**
-   * The newest completed causal analysis of the usual conversions, of any range where it is null; its last revision while it is brought up to date.
-   * Null also where it can't be read, or a release that kept less has made it.
+   * The newest completed causal analysis of the usual conversions, of any range where it is null; its last revision
+   * while it is brought up to date. Null also where it can't be read, or a release that kept less has made it.
    */
   async newestAnalysis({
     dataSourceId,

@@ -9,7 +9,7 @@ const OWNED = /(?<![a-z])(e-?mails?|newsletters?|sms|mms|text[_ -]?messages?|pus
 /** Whether a channel reaches people whom the shop knows, so that its cost is no bid for their attention. */
 export const isOwnedMedia = (channel: string): boolean => OWNED.test(channel);
 
-/** Names of visits that nobody pays for, beside the baseline: GA4's Referral, Organic Social, Organic Video and so on. */
+/** Names of visits that nobody pays for, beside the baseline: GA4's Referral, Organic Social and others. */
 const UNPAID = /(?<![a-z])(organic|referrals?|direct|unassigned|internal|other)(?![a-z])/i;
 
 /** Whether money is bid for the attention of a channel's people: neither baseline nor owned, and not called unpaid. */

@@ -193,7 +193,8 @@ export function warningsOf({ preset, skipped, hasZoneless }: ReadingFinding): st
     ...(skipped === 0
       ? []
       : [
-          `${skipped} ${skipped === 1 ? 'row that is no data was' : 'rows that are no data were'} left out, such as sums.`,
+          `${skipped} ${skipped === 1 ? 'row that is no data was' : 'rows that are no data were'} left out, such as ` +
+            'sums.',
         ]),
     ...(hasZoneless
       ? ['Times that say no zone were taken as UTC. If they are local times, send the file again with their timezone.']

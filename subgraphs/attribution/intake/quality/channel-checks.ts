@@ -66,7 +66,8 @@ export const touchesWithoutSpend: Look = ({ stored: { channels }, spend, currenc
         ? `At the price of the others they cost ${words.money(amount, currency)}, which no return counts.`
         : 'Their return cannot be told.'),
     remedy:
-      'Add their spend, under the names that the touches have; or name them baseline channels, if nobody pays for them.',
+      'Add their spend, under the names that the touches have; or name them baseline channels, if nobody pays for ' +
+      'them.',
   });
 };
 
@@ -104,8 +105,8 @@ export const botLikeUsers: Look = ({ stored: { channels, bots }, spend, currency
     amount: amount > 0 ? amount : null,
     currency,
     message:
-      `${words.count(bots.users)} users made ${words.count(bots.touches)} touches, ${words.percent(value)} of all and ` +
-      `more than a hundred a day each` +
+      `${words.count(bots.users)} users made ${words.count(bots.touches)} touches, ${words.percent(value)} of all ` +
+      `and more than a hundred a day each` +
       (amount > 0 ? `; about ${words.money(amount, currency)} of spend went to them.` : '.'),
     remedy: 'Leave out bots, tests and internal traffic; look for one id that stands for many people, such as "null".',
   });

@@ -55,11 +55,11 @@ export const duplicateOrders: Look = ({ stored: { orders }, uploads, currency })
     amount: isRepeated ? (repeated * orders.revenue) / orders.count : orders.alikeRevenue,
     currency,
     message: isRepeated
-      ? `${words.count(repeated)} of ${words.count(taken)} rows of orders repeat an order id of the same file. Of each ` +
-        `id the last row counts, and about ${words.money((repeated * orders.revenue) / orders.count, currency)} may be ` +
-        `lost.`
-      : `${words.count(orders.alike)} orders, ${words.money(orders.alikeRevenue, currency)}, look like another of the ` +
-        `same user, minute and amount under a second order_id: their revenue counts twice.`,
+      ? `${words.count(repeated)} of ${words.count(taken)} rows of orders repeat an order id of the same file. Of ` +
+        `each id the last row counts, and about ${words.money((repeated * orders.revenue) / orders.count, currency)} ` +
+        `may be lost.`
+      : `${words.count(orders.alike)} orders, ${words.money(orders.alikeRevenue, currency)}, look like another of ` +
+        `the same user, minute and amount under a second order_id: their revenue counts twice.`,
     remedy: isRepeated
       ? 'Send one row per order with its whole revenue, not one per item.'
       : 'Give an order the same order_id wherever it comes from, and send it once.',
@@ -72,7 +72,8 @@ const REFUND_LEAST = { expected: 10, orders: 1_000, days: 28 } as const;
 export const refundsMissing: Look = ({ stored: { orders, everOrders, days }, uploads, currency }) => {
   const dropped = uploads.reduce((sum, { found }) => sum + (found.droppedRefunds ?? 0), 0);
   const remedy =
-    'Send refunds as well: the order again with what is left of its revenue, or a row of its own with a negative amount.';
+    'Send refunds as well: the order again with what is left of its revenue, or a row of its own with a negative ' +
+    'amount.';
   if (dropped > 0)
     return checkOf('warning', 0, {
       code: 'refunds_missing',

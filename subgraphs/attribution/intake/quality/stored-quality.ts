@@ -105,7 +105,8 @@ const OrdersRow = z.object({
 });
 
 const ORDER_GROUPS = `
-  SELECT 'day' AS kind, toString(toDate32(any(ts))) AS name, count() AS n, ${sumOf('toDecimal128(revenue, 4)')} AS amount
+  SELECT 'day' AS kind, toString(toDate32(any(ts))) AS name, count() AS n,
+    ${sumOf('toDecimal128(revenue, 4)')} AS amount
     FROM conversions FINAL WHERE ${BOUGHT} GROUP BY ${dayOf}
   UNION ALL
   SELECT 'currency', toString(currency), count(), ${sumOf('toDecimal128(revenue, 4)')}
@@ -125,8 +126,8 @@ const OrderGroup = z.object({
  * changes no share by more than a re-sent day does.
  */
 const touchGroups = (key: SourceKey): string => `
-  SELECT grouping(channel) AS ofDay, toString(toDate32(any(ts))) AS day, toString(channel) AS channel, count() AS touches,
-    countIf(campaign = '') AS unnamed
+  SELECT grouping(channel) AS ofDay, toString(toDate32(any(ts))) AS day, toString(channel) AS channel,
+    count() AS touches, countIf(campaign = '') AS unnamed
     FROM ${touchpointsOf(key, '')} WHERE ${IN_RANGE} GROUP BY GROUPING SETS ((${dayOf}), (channel))
   UNION ALL
   SELECT 0, '', toString(step), toUInt64(sum(conversions + nulls)), 0

@@ -35,7 +35,9 @@ export const missingDays: Look = ({ stored: { days }, currency }) => {
       ? `${words.count(gap)} of ${words.count(span)} days have no order (${where}): at the pace of the others about ` +
         `${words.money(amount, currency)} is missing.`
       : `${words.count(gap)} of ${words.count(span)} days have no touch (${where})` +
-        (amount > 0 ? `, and orders of ${words.money(amount, currency)} on these days are held against none.` : '.'),
+        (amount > 0
+          ? `; orders of ${words.money(amount, currency)} fell on them, and what brought these may be missing.`
+          : '.'),
     remedy: `Upload the ${isOrders ? 'orders' : 'touches'} of these days, or choose a range without them.`,
   });
 };

@@ -6,8 +6,8 @@ import type { UploadQuality } from './upload-quality.ts';
 
 const REJECTED_LIMITS = { warning: 0.01, blocking: 0.1 } as const;
 const LOOK_AT_REJECTS =
-  'Look at the rejected rows and the reason of each (rejects of the source; the command line names the first), correct ' +
-  'the file, and send it again.';
+  'Look at the rejected rows and the reason of each (rejects of the source; the command line names the first), ' +
+  'correct the file, and send it again.';
 
 /** Revenue of conversions that were rejected, other than for their currency. */
 export const rejectedRevenue: Look = (evidence) => {

@@ -72,7 +72,7 @@ function refuseOtherText(rest: Buffer): void {
   if (rest.subarray(0, lineEnd < 0 ? rest.length : lineEnd).includes(0)) {
     throw invalidFile(
       'unsupported_encoding',
-      'The first line of the file holds NUL bytes, as UTF-16 does; save it as UTF-8',
+      'The first line of the file holds NUL characters, as no text does; save it as UTF-8',
     );
   }
 }

@@ -56,7 +56,7 @@ describe('kinds', () => {
       'order_id,user_id,timestamp,revenue,currency,new_customer\n' +
         'o1,u1,1735689600,10.5,eur,true\n' +
         'o2,u1,1735689600123,-3,,\n' +
-        'o3,u2,2025-01-01 00:00:00,7,USD,0\n',
+        'o3,,2025-01-01 00:00:00,7,EUR,0\n',
     );
     expect(report).toMatchObject({
       kind: 'conversions',
@@ -67,7 +67,7 @@ describe('kinds', () => {
       currency: 'EUR',
     });
     expect(report.firstErrors).toEqual([
-      { line: 4, column: 'currency', code: 'wrong_currency', message: '"USD" is not the currency of this source' },
+      { line: 4, column: 'user_id', code: 'missing_value', message: 'the cell is empty, but a value is required' },
     ]);
     expect(await conversions(source)).toEqual([
       {
@@ -91,6 +91,18 @@ describe('kinds', () => {
         channel: '',
       },
     ]);
+  });
+
+  test('amounts in several currencies are stored by nobody, and their sums told', async () => {
+    const source = newSource();
+    const orders = ['o1,u,1735689600,10.5,EUR', 'o2,u,1735689600,7,USD', 'o3,u,1735689600,2.25,USD'];
+    await expect(
+      upload(store.clickhouse, source, ['order_id,user_id,timestamp,revenue,currency', ...orders].join('\n')),
+    ).rejects.toMatchObject({
+      problem: { code: 'mixed_currencies' },
+      message: expect.stringContaining('USD 9.25 in 2 rows'),
+    });
+    expect(await conversions(source)).toEqual([]);
   });
 
   test('one table of events: a conversion is a row of its own, with an order id that stays the same', async () => {
@@ -183,9 +195,9 @@ describe('other media', () => {
 
   test('Parquet is checked like any other file', async () => {
     const source = newSource();
-    const file = await parquet(`SELECT 'o' || number AS order_id, 'u' AS "User Id",
+    const file = await parquet(`SELECT 'o' || number AS order_id, if(number = 3, '', 'u') AS "User Id",
         toDateTime64('2025-01-01 00:00:00', 3, 'UTC') + number AS timestamp,
-      toDecimal64(number - 1, 2) AS revenue, if(number = 3, 'USD', 'EUR') AS currency, [number] AS list
+      toDecimal64(number - 1, 2) AS revenue, 'EUR' AS currency, [number] AS list
         FROM numbers(5)`);
     const report = await upload(store.clickhouse, source, file, { mediaType: 'application/vnd.apache.parquet' });
     expect(report).toMatchObject({
@@ -193,7 +205,7 @@ describe('other media', () => {
       rowsAccepted: 4,
       rowsRejected: 1,
       currency: 'EUR',
-      firstErrors: [{ line: 4, column: 'currency', code: 'wrong_currency' }],
+      firstErrors: [{ line: 4, column: 'User Id', code: 'missing_value' }],
     });
     expect((await conversions(source)).map(({ order_id, ts, revenue }) => [order_id, ts, revenue])).toEqual([
       ['o0', '2025-01-01 00:00:00.000', '-1'],
@@ -232,8 +244,6 @@ describe('bodies that are refused', () => {
     ['', {}, 'empty_file'],
     ['\n\n', {}, 'empty_file'],
     ['a,b\n1,2\n', {}, 'unrecognised_columns'],
-    [Buffer.from(`\uFEFF${header}`, 'utf16le'), {}, 'unsupported_encoding'],
-    [Buffer.from(`${header}u,2025-01-01,a\n`, 'utf16le'), {}, 'unsupported_encoding'],
     [`${header}u,2025-01-01,a\n`.replaceAll('\n', '\r'), {}, 'unsupported_line_ends'],
     ['PAR1 nonsense', { mediaType: 'application/vnd.apache.parquet' }, 'unreadable_parquet'],
     ['not json', { mediaType: 'application/x-ndjson' }, 'unreadable_header'],
@@ -250,6 +260,13 @@ describe('bodies that are refused', () => {
       type: 'validation_error',
       problem: { code },
     });
+  });
+
+  test('UTF-16 is read, with a mark of its byte order or without', async () => {
+    for (const mark of ['\uFEFF', '']) {
+      const content = Buffer.from(`${mark}${header}u,2025-01-01,a\n`, 'utf16le');
+      expect(await upload(store.clickhouse, newSource(), content)).toMatchObject({ rowsAccepted: 1, rowsRejected: 0 });
+    }
   });
 
   test('no message repeats a NUL, which PostgreSQL could not store', async () => {

@@ -22,6 +22,9 @@ afterAll(() => store.close());
 const key = (dataSourceId: string) => ({ accountId: 'account', dataSourceId });
 const touches = (source: string) => storedTouches(store, source);
 
+/** A byte that neither UTF-8 nor Windows-1252 has by itself. */
+const NO_CHARACTER = 0x81;
+
 describe('rows that are refused', () => {
   const bad: [string, string, string][] = [
     [',2025-01-01,email,1', 'user_id', 'missing_value'],
@@ -50,9 +53,9 @@ describe('rows that are refused', () => {
 
   test('each says line, column and code; accepted and rejected make up the whole file', async () => {
     const source = newSource();
-    const good = 'u,2025-01-01,email,1';
+    const good = 'u,2025-01-01,email,1.25';
     const lines = ['user_id,timestamp,channel,cost', ...bad.flatMap(([row]) => [good, row, ''])];
-    const content = Buffer.from(lines.join('\n')).map((byte) => (byte === 0 ? 0xff : byte));
+    const content = Buffer.from(lines.join('\n')).map((byte) => (byte === 0 ? NO_CHARACTER : byte));
     const report = await upload(store.clickhouse, source, content);
     const expected = bad.map(([, column, code], index) => ({ line: 3 + 3 * index, column, code }));
     expect(report.firstErrors.map(({ line, column, code }) => ({ line, column, code }))).toEqual(expected);

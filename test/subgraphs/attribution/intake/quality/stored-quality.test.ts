@@ -96,7 +96,7 @@ test('an order under a second id is seen; one a minute later is another', async 
   });
 });
 
-test('rows of one file with one order id are counted as they arrive, and sending the file again adds none', async () => {
+test('rows of one file with one order id count as they arrive, and sending the file again adds none', async () => {
   const shop = withRows('orders', (row, place) => (place % 5 === 0 ? [row, { ...row, revenue: 5 }] : row));
   const { id, reports } = await stored(shop, ['orders']);
   expect(reports[0]?.quality).toMatchObject({ repeatedOrders: 68, conversions: 404, firstDay: '2026-01-01' });
@@ -106,9 +106,10 @@ test('rows of one file with one order id are counted as they arrive, and sending
 
 test('users who touch more than a hundred times a day are told with what their touches cost', async () => {
   const { id } = await stored(plantedShop());
+  const padded = (part: number): string => String(part).padStart(2, '0');
   const touch = (user: string, second: number, day = 5) => ({
     user_id: user,
-    ts: `2026-01-0${day} 01:${String(Math.floor(second / 60)).padStart(2, '0')}:${String(second % 60).padStart(2, '0')}`,
+    ts: `2026-01-0${day} 01:${padded(Math.floor(second / 60))}:${padded(second % 60)}`,
     channel: 'meta_ads',
     cost: '0.5',
     referrer: '',
@@ -132,14 +133,30 @@ test('a conversion that names its own click has a touch', async () => {
 });
 
 test('rejects say which currencies they were of', async () => {
-  const currencies = ['USD', 'EUR', 'GBP', 'EUR'];
-  const shop = withRows('orders', (row, place) => ({ ...row, currency: currencies[place % 4]! }));
-  const { id, reports } = await stored(shop, ['orders']);
-  const key = { accountId: 'account', dataSourceId: id };
-  const [found] = await rejectedCurrencies(store.clickhouse, key, [reports[0]!.uploadId]);
+  const key = { accountId: 'account', dataSourceId: 'rejects' };
+  const reject = (line: number, code: string, value: string) => ({
+    account_id: key.accountId,
+    data_source_id: key.dataSourceId,
+    upload_id: 'upload',
+    line,
+    column: 'currency',
+    code,
+    value,
+    version: 1,
+  });
+  const rejects = [
+    ...[2, 3, 4].map((line) => reject(line, 'wrong_currency', line === 3 ? 'gbp' : 'EUR')),
+    reject(5, 'missing_value', ''),
+  ];
+  await store.clickhouse.insert(
+    'INSERT INTO rejects FORMAT JSONEachRow',
+    Buffer.from(rejects.map((row) => JSON.stringify(row)).join('\n')),
+  );
+  const [found] = await rejectedCurrencies(store.clickhouse, key, ['upload']);
+  expect(found).toMatchObject({ uploadId: 'upload', kept: 4 });
   expect([...found!.foreignRows]).toEqual([
-    ['EUR', 168],
-    ['GBP', 84],
+    ['EUR', 2],
+    ['GBP', 1],
   ]);
   expect(await rejectedCurrencies(store.clickhouse, key, [])).toEqual([]);
 });

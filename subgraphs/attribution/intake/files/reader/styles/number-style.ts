@@ -28,8 +28,8 @@ const LONGEST = 64;
 const GROUP = 3;
 /** What exports write where there is no number. */
 const NOTHING = /^(?:-{1,3}|–|—|n\/?a|null|nil|none|\(not set\)|#n\/a)$/i;
-/** A currency beside the number: a sign, or up to three letters, or both (`US$`, `kr`, `CHF`). */
-const UNIT = /^(?:[A-Za-z]{0,3}[$€£¥₹₺₽₩₪฿₫₴₦]|[A-Za-zł]{1,3}\.?)$/u;
+/** A currency beside the number: a sign, with letters ahead or none (`US$`), a code, or an abbreviation. */
+const UNIT = /^(?:[A-Za-z]{0,3}[$€£¥₹₺₽₩₪฿₫₴₦]|[A-Z]{3}|S?Fr\.?|Ft|Kč|kr\.?|lei|RM|R|Rp\.?|Rs\.?|TL|zł)$/u;
 const EXPONENTIAL = /^[-+]?(?:\d+\.?\d*|\.\d+)e[-+]?\d{1,4}$/iu;
 const BLANKS = /[\s\u00A0\u2007\u2009\u202F]+/gu;
 const GAPS = /[\s\u00A0\u2007\u2009\u202F'’_]/gu;

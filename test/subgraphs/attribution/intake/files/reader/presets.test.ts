@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { PRESETS } from '../../../../../../../subgraphs/attribution/intake/files/reader/presets/registry.ts';
-import { presetBySignature } from '../../../../../../../subgraphs/attribution/intake/files/reader/presets/apply-preset.ts';
-import { PresetColumns } from '../../../../../../../subgraphs/attribution/intake/files/reader/presets/preset-columns.ts';
-import { CSV, NDJSON, readContent } from '../../read-content.ts';
+import { PRESETS } from '../../../../../../subgraphs/attribution/intake/files/reader/presets/registry.ts';
+import { presetBySignature } from '../../../../../../subgraphs/attribution/intake/files/reader/presets/apply-preset.ts';
+import { PresetColumns } from '../../../../../../subgraphs/attribution/intake/files/reader/presets/preset-columns.ts';
+import { CSV, NDJSON, readContent } from '../read-content.ts';
 
 const csv = (...lines: readonly string[]): string => `${lines.join('\n')}\n`;
 const ndjson = (...rows: readonly object[]): string => csv(...rows.map((row) => JSON.stringify(row)));
@@ -248,7 +248,7 @@ describe('objects in JSON', () => {
 });
 
 describe('files of vendors that are damaged', () => {
-  const FOLDERS = join(import.meta.dirname, '..', '..', 'vendor-files');
+  const FOLDERS = join(import.meta.dirname, '..', 'vendor-files');
   const files = readdirSync(FOLDERS).flatMap((folder) =>
     readdirSync(join(FOLDERS, folder))
       .filter((name) => /\.(csv|json)$/.test(name) && name !== 'expected.json')
