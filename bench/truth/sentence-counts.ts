@@ -20,6 +20,11 @@ export function falseRate({ said, wrong }: SentenceCount): { rate: number; low: 
   return { rate: wrong / said, low, high };
 }
 
+type Status = NonNullable<AttributionReport['channel_impact'][number]['identification']>['status'];
+
+const statusOf = ({ status }: { readonly status: string }): Status =>
+  status === 'point' || status === 'none' ? status : 'partial';
+
 /** As much of a result as sentences are drawn from. */
 export function reportOfShop({ channels, estimates, revenue, name }: ShopRecord): AttributionReport {
   const { credit, low, high, identification } = estimates.causal;
@@ -43,7 +48,7 @@ export function reportOfShop({ channels, estimates, revenue, name }: ShopRecord)
       confidence_interval:
         identification?.[c]?.status === 'none' ? null : { lower: low![c]!, upper: high![c]!, level: 0.95 },
       rank: c + 1,
-      ...(identification !== undefined && { identification: { status: identification[c]!.status, reasons: [] } }),
+      ...(identification !== undefined && { identification: { status: statusOf(identification[c]!), reasons: [] } }),
     })),
     methodology: 'prav/stacked-on-placebo-adjusted-lift',
     confidence: null,

@@ -36,12 +36,28 @@ export function shownCount(count: SentenceCount): readonly string[] {
 const counted = (counts: readonly SentenceCount[], of: string): string =>
   table(['sentence', 'said', 'false', 'of those said (95 % range)', `of ${of}`], counts.map(shownCount));
 
+/** What is found, in two sentences: how rarely a verdict is given, and how often it is false. */
+export function foundOfSentences(shops: readonly ShopRecord[]): string {
+  const { channels } = sentenceCounts(shops);
+  const judged = channels.at(-1)!;
+  const rate = falseRate(judged);
+  const open = judged.asked - judged.said;
+  const wrong =
+    rate === null
+      ? 'so none could be false.'
+      : `${judged.wrong} of them false: ${percent(judged.wrong / judged.asked)} of all channels where 5 % are allowed, ` +
+        `and ${percent(rate.rate)} of the verdicts given, of which so few cannot say more than ${percent(rate.low)} to ` +
+        `${percent(rate.high)}.`;
+  return (
+    `**Mostly the report says that it can't tell whether a channel earns its cost: of ${open} of ${judged.asked} paid ` +
+    `channels, in ${shops.length} shops by other authors.** A verdict was given ${judged.said} times, ${wrong}`
+  );
+}
+
 /** The page docs/truth/sentences.md. */
 export function sentencesPage(shops: readonly ShopRecord[]): string {
   const { channels, lastClick, totals, ofPravAlone } = sentenceCounts(shops);
-  const all = channels.at(-1)!;
   const prav = ofPravAlone.at(-1)!;
-  const open = channels.find(({ sentence }) => sentence === 'open')!;
   const simulators = [...new Set(shops.map(({ simulator }) => simulator))];
   const coverage = [...simulators, null].map((simulator) => {
     const found = totalCoverage(shops.filter((shop) => simulator === null || shop.simulator === simulator));
@@ -61,11 +77,10 @@ The report draws every verdict from intervals and identification by [one rule](.
 Here is how often they are false on the ${shops.length} shops of [judged.json](judged.json), whose truth is known.
 \`npm run bench truth/sentences -- --write\` makes this page anew.
 
-**Mostly the report says that it can't tell:** of ${all.asked} channels, ${open.said} (${percent(open.said / all.asked)}).
-A verdict that can be false was given ${all.said} times, and was false ${all.wrong} times. An interval at 95 % promises
-that at most 5 % of the channels are judged falsely: ${percent(all.wrong / all.asked)} were. Of the few that were judged at
-all it promises nothing, since a channel is judged because its interval happened to lie far out. Of those,
-${percent(all.wrong / all.said)} were false, of which ${all.said} cases cannot say whether it is above or below 5 %.
+${foundOfSentences(shops)}
+
+The 5 % are what an interval at 95 % promises of all channels: that at most 5 % of them are judged falsely. Of those
+that are judged at all it promises nothing, since a channel is judged because its interval happened to lie far out.
 
 ## Channels
 
@@ -83,8 +98,8 @@ ${counted(lastClick, 'channels')}
 ${counted(totals, 'shops')}
 
 Its interval goes from the sum of the lower ends to the sum of the upper ends, and never beyond the revenue. Beside it,
-what intervals would be if the errors of channels were independent of one another: a good deal narrower, and false
-far too often, since what is wrong with one channel of a shop is wrong with others.
+what it would be if the errors of channels were independent of one another: narrower, and it holds the truth less often,
+since what is wrong with one channel of a shop is wrong with others.
 
 ${table(
   [
@@ -102,8 +117,8 @@ ${table(
 ## Why PRAV by itself is not judged by
 
 Its intervals allow for chance and for its placebos, and not for what nobody knows of a shop. Verdicts drawn from them
-would be given ${prav.said} times, and false in ${percent(prav.wrong / prav.said)} of them. So the report draws verdicts
-from the causal model alone, and says of other models what they credit.
+would be given ${prav.said} times, and false in ${percent(prav.wrong / prav.said)} of them. So the report draws
+verdicts from the causal model alone, and says of other models what they credit.
 
 ${counted(ofPravAlone, 'channels')}
 `;
