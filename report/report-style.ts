@@ -91,7 +91,7 @@ footer {
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 8px; }
 }
-@page { margin: 14mm; }
+@page { size: A4; margin: 14mm; }
 @media print {
   :root {
     color-scheme: light;

@@ -10,7 +10,7 @@ import { designsOfFigures } from '../designs/designs-of-figures.ts';
 import { groupName } from '../experiments/channel-group.ts';
 import { shownModels } from '../attributions/model-diagnostics.ts';
 import { presentChannels } from '../attributions/present-attribution.ts';
-import { presentCampaigns, presentTimeSeries } from '../attributions/present-breakdown.ts';
+import { presentCampaigns, presentTimeSeries, type ChannelFilter } from '../attributions/present-breakdown.ts';
 import type {
   AttributionReport,
   ReportedCampaign,
@@ -32,17 +32,23 @@ export interface RunFacts {
   readonly lookbackDays: number;
   readonly confidenceLevel: number;
   readonly createdAt: Date;
-  readonly trust: ReportedTrust;
+  /** Absent where it is told apart from the report. */
+  readonly trust?: ReportedTrust;
+  /** The channels that are shown; null or absent for all. */
+  readonly channels?: readonly string[] | null;
 }
 
 /** The figures of an analysis in the REST door's names and roundings: money 2 decimals, ratios 4. */
 export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): AttributionReport {
   const { diagnostics } = figures;
+  const { channels: shown = null } = facts;
+  const isShown: ChannelFilter = (channel) => shown === null || shown.includes(channel);
   return {
     model: facts.model,
     date_range: facts.dateRange,
     currency: figures.currency,
-    channel_impact: channelImpact(figures),
+    channels: shown,
+    channel_impact: channelImpact(figures).filter(({ channel }) => isShown(channel)),
     methodology: figures.methodology,
     confidence: ratio(figures.confidence),
     confidence_level: facts.confidenceLevel,
@@ -56,14 +62,16 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
     revenue_causal_cents: figures.revenueCausalCents,
     delta_r_cents: figures.deltaRCents,
     delta_r_net_cents: figures.deltaRNetCents,
-    trust: facts.trust,
+    ...(facts.trust !== undefined && { trust: facts.trust }),
     ...(figures.dataQuality !== undefined && { data_quality: figures.dataQuality }),
-    model_breakdown: roundEach(figures.modelBreakdown, 4),
-    comparison: roundEach(figures.comparison, 2),
+    model_breakdown: roundEach(figures.modelBreakdown, 4, isShown),
+    comparison: roundEach(figures.comparison, 2, isShown),
     granularity: facts.granularity,
-    time_series: timeSeries(figures),
-    campaigns: campaigns(figures),
-    ...(figures.holdoutWindows !== undefined && { experiment_designs: designs(figures, facts.dateRange) }),
+    time_series: timeSeries(figures, isShown),
+    campaigns: campaigns(figures, isShown),
+    ...(figures.holdoutWindows !== undefined && {
+      experiment_designs: designs(figures, facts.dateRange, isShown),
+    }),
     diagnostics: {
       journeys: diagnostics.journeys,
       converting_journeys: diagnostics.convertingJourneys,
@@ -71,7 +79,9 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
       elapsed_ms: diagnostics.elapsedMs,
       run_digest: diagnostics.runDigest,
       warnings: diagnostics.warnings,
-      ...(diagnostics.tests !== undefined && { tests: diagnostics.tests.map(reportedTest) }),
+      ...(diagnostics.tests !== undefined && {
+        tests: diagnostics.tests.filter(({ channel }) => channel === null || isShown(channel)).map(reportedTest),
+      }),
       models: shownModels(diagnostics.models),
       experiments: (figures.calibrations ?? []).map(reportedExperiment),
     },
@@ -146,33 +156,39 @@ function reportedExperiment(calibration: ExperimentCalibration): ReportedExperim
   };
 }
 
-function designs(figures: AnalysisFigures, [start, end]: RunFacts['dateRange']): ReportedDesigns {
+function designs(
+  figures: AnalysisFigures,
+  [start, end]: RunFacts['dateRange'],
+  isShown: ChannelFilter,
+): ReportedDesigns {
   const { designs: found, warnings } = designsOfFigures(figures, { start, end }, DEFAULT_POWER);
   return {
     power: DEFAULT_POWER,
-    designs: found.map(({ channels, decision, ...design }) => ({
-      channel: groupName(channels),
-      channels,
-      method: 'holdout',
-      share_held_out: design.shareHeldOut,
-      duration_days: design.durationDays,
-      smallest_detectable_effect: money(design.smallestDetectableEffect),
-      expected_standard_error: money(design.expectedStandardError),
-      lost_revenue: money(design.lostRevenue),
-      decision: {
-        current_interval: decision.currentInterval === null ? null : roundedInterval(decision.currentInterval),
-        breakeven_revenue: money(decision.breakevenRevenue),
-        value_of_information: money(decision.valueOfInformation),
-      },
-      rank: design.rank,
-    })),
+    designs: found
+      .filter(({ channels }) => channels.every(isShown))
+      .map(({ channels, decision, ...design }) => ({
+        channel: groupName(channels),
+        channels,
+        method: 'holdout',
+        share_held_out: design.shareHeldOut,
+        duration_days: design.durationDays,
+        smallest_detectable_effect: money(design.smallestDetectableEffect),
+        expected_standard_error: money(design.expectedStandardError),
+        lost_revenue: money(design.lostRevenue),
+        decision: {
+          current_interval: decision.currentInterval === null ? null : roundedInterval(decision.currentInterval),
+          breakeven_revenue: money(decision.breakevenRevenue),
+          value_of_information: money(decision.valueOfInformation),
+        },
+        rank: design.rank,
+      })),
     warnings,
   };
 }
 
-function timeSeries({ timeSeries: series }: AnalysisFigures): readonly ReportedPeriod[] | null {
+function timeSeries({ timeSeries: series }: AnalysisFigures, isShown: ChannelFilter): readonly ReportedPeriod[] | null {
   if (series == null) return null;
-  return presentTimeSeries(series, () => true).map(({ periodStart, partial, revenue, baselineRevenue, channels }) => ({
+  return presentTimeSeries(series, isShown).map(({ periodStart, partial, revenue, baselineRevenue, channels }) => ({
     period_start: periodStart,
     partial,
     revenue,
@@ -181,9 +197,12 @@ function timeSeries({ timeSeries: series }: AnalysisFigures): readonly ReportedP
   }));
 }
 
-function campaigns({ campaigns: figures, channels }: AnalysisFigures): readonly ReportedCampaign[] | null {
+function campaigns(
+  { campaigns: figures, channels }: AnalysisFigures,
+  isShown: ChannelFilter,
+): readonly ReportedCampaign[] | null {
   if (figures == null) return null;
-  return presentCampaigns(figures, channels, () => true).map(
+  return presentCampaigns(figures, channels, isShown).map(
     ({ channel, campaign, spend, touches, attributedRevenue, lastclickRevenue, deltaR, roi, roas }) => ({
       channel,
       campaign,
@@ -209,10 +228,15 @@ const ratio = (value: number | null): number | null => (value === null ? null : 
 function roundEach(
   table: Readonly<Record<string, Readonly<Record<string, number>>>>,
   digits: number,
+  isShown: ChannelFilter,
 ): Readonly<Record<string, Readonly<Record<string, number>>>> {
   const rounded = Object.entries(table).map(([name, row]) => [
     name,
-    Object.fromEntries(Object.entries(row).map(([channel, value]) => [channel, roundHalfUp(value, digits) ?? 0])),
+    Object.fromEntries(
+      Object.entries(row).flatMap(([channel, value]) =>
+        isShown(channel) ? [[channel, roundHalfUp(value, digits) ?? 0]] : [],
+      ),
+    ),
   ]);
   return Object.fromEntries(rounded) as Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
