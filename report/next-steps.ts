@@ -85,8 +85,8 @@ function testOf({ experiment_designs: found, currency }: AttributionReport, name
     kind: 'test',
     text:
       `Keep a random ${format.percent(design.share_held_out)} of the people from it for ` +
-      `${design.duration_days} days. That is expected to lose ${format.money(design.lost_revenue)}, and deciding by it to be worth ` +
-      `${format.money(design.decision.value_of_information)} in a year.`,
+      `${design.duration_days} days. That is expected to lose ${format.money(design.lost_revenue)}, and deciding by ` +
+      `it to be worth ${format.money(design.decision.value_of_information)} more than that in a year.`,
   };
 }
 

@@ -45,12 +45,12 @@ export function foundOfSentences(shops: readonly ShopRecord[]): string {
   const wrong =
     rate === null
       ? 'so none could be false.'
-      : `${judged.wrong} of them false: ${percent(judged.wrong / judged.asked)} of all channels where 5 % are allowed, ` +
-        `and ${percent(rate.rate)} of the verdicts given, of which so few cannot say more than ${percent(rate.low)} to ` +
-        `${percent(rate.high)}.`;
+      : `${judged.wrong} of them false: ${percent(judged.wrong / judged.asked)} of all channels where 5 % are ` +
+        `allowed, and ${percent(rate.rate)} of the verdicts given, of which so few cannot say more than ` +
+        `${percent(rate.low)} to ${percent(rate.high)}.`;
   return (
-    `**Mostly the report says that it can't tell whether a channel earns its cost: of ${open} of ${judged.asked} paid ` +
-    `channels, in ${shops.length} shops by other authors.** A verdict was given ${judged.said} times, ${wrong}`
+    `**Mostly the report says that it can't tell whether a channel earns its cost: of ${open} of ${judged.asked} ` +
+    `paid channels, in ${shops.length} shops by other authors.** A verdict was given ${judged.said} times, ${wrong}`
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * How often a sentence of the report is false on simulated shops: `npm run bench truth/sentences`. It judges the records
- * of docs/truth/judged.json, which `truth/judge --write` makes; `--write` makes docs/truth/sentences.md anew.
+ * How often a sentence of the report is false on simulated shops: `npm run bench truth/sentences`. It judges the
+ * records of docs/truth/judged.json, which `truth/judge --write` makes; `--write` makes docs/truth/sentences.md anew.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -29,8 +29,8 @@ describe('the best next step', () => {
     expect(stepOf(open(design(['email'], 900)), 'email')).toEqual({
       kind: 'test',
       text:
-        'Keep a random 20 % of the people from it for 28 days. That is expected to lose $30, and deciding by it to be ' +
-        'worth $900 in a year.',
+        'Keep a random 20 % of the people from it for 28 days. That is expected to lose $30, and deciding by it to ' +
+        'be worth $900 more than that in a year.',
     });
     expect(stepOf(open(design(['email'], -5)), 'email').text).toContain('would cost more than it tells');
     expect(stepOf(open(design(['email', 'video'], 900)), 'email').text).toContain('no holdout can be planned');

@@ -9,7 +9,7 @@ const none = Object.fromEntries(METHODS.map((method) => [method, { credit: [0, 0
 >;
 const point = { status: 'point', codes: [] } as const;
 
-/** Revenue of 1,000. Of a and b the interval lies above the spend: a earns more, b does not. Of c it holds the spend. */
+/** Revenue of 1,000. Of a and b the interval lies above the spend: a earns more, b does not. Of c it holds it. */
 const SHOP: ShopRecord = {
   name: 'made_1',
   simulator: 'made',

@@ -138,7 +138,7 @@ describe('liftgraph analyze', () => {
     expect(code).toBe(0);
     for (const channel of CHANNELS) expect(stdout).toMatch(new RegExp(`^${channel} {2,}[\\d,]+\\.\\d\\d {3}`, 'm'));
     expect(stdout).toMatch(/^total .*/m);
-    expect(stdout).toContain('Delta_R ');
+    expect(stdout).toContain('Recovered revenue (Delta_R) is ');
     expect(stdout).not.toContain('\u001B');
     for (const step of ['Starting the engine', 'Building journeys', 'Combining the models'])
       expect(stderr).toContain(step);

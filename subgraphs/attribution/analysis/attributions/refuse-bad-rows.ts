@@ -1,6 +1,7 @@
 import type { QualityCode } from '../../../../schema/contract/data-quality.ts';
 import type { Principal } from '../../../../schema/principal.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
+import { isPassing } from '../../../../platform/clickhouse/outage.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import type { DateRange } from '../../intake/data-sources/date-range.ts';
@@ -26,6 +27,9 @@ interface AskedRange {
 /** What the source's own statistics must show for its rows to be measured before a run is accepted. */
 const SUSPECT = { matchRate: 0.7, rejected: 0.01, duplicates: 0.01 } as const;
 
+/** A run measures the rows, too: it need not be waited for here while the engine does not answer. */
+const PATIENCE_MS = 3_000;
+
 /**
  * Refuses an analysis whose rows are known to be bad. Sources that look well are measured by the run itself, which
  * fails where it finds what is blocking.
@@ -40,11 +44,14 @@ export async function refuseBadRows(
   if (!isSuspect(source)) return;
   const range = [dateRange.start, dateRange.end] as const;
   const uploads = await database.asTenant(principal, (em) => uploadsWithFindings(em, source.id as Uuid, range));
-  const quality = await measureQuality(
-    { ...(await named()), dateRange: range, conversionEvent },
-    { uploads, currency: source.currency ?? 'USD', baselineChannels },
-  );
-  refuseBlocking(quality, accepted);
+  const query = { ...(await named()), dateRange: range, conversionEvent };
+  const context = { uploads, currency: source.currency ?? 'USD', baselineChannels };
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const quality = await measureQuality(query, context, patience).catch((error: unknown) => {
+    if (patience.aborted || isPassing(error)) return null;
+    throw error;
+  });
+  if (quality !== null) refuseBlocking(quality, accepted);
 }
 
 function isSuspect({ statistics, rowsRejected }: DataSource): boolean {

@@ -1,5 +1,6 @@
 import type { DataQuality } from '../../../../schema/contract/data-quality.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { interruptible } from '../../../../platform/clickhouse/interruptible.ts';
 import { isPaidMedia } from '../data-sources/owned-media.ts';
 import { rejectedCurrencies } from '../files/rejects.ts';
 import { withoutGaps } from '../touchpoints/named-rows.ts';
@@ -50,10 +51,15 @@ export async function measureQuality(
 }
 
 /** Measures the rows of a range by themselves, for whoever does not analyse them as well. */
-export type MeasureQuality = (query: QualityQuery, context: QualityContext) => Promise<DataQuality>;
+export type MeasureQuality = (
+  query: QualityQuery,
+  context: QualityContext,
+  signal?: AbortSignal,
+) => Promise<DataQuality>;
 
-export function qualityMeasure(clickhouse: ClickHouse): MeasureQuality {
-  return async (query, context) => {
+export function qualityMeasure(store: ClickHouse): MeasureQuality {
+  return async (query, context, signal) => {
+    const clickhouse = signal === undefined ? store : interruptible(store, signal);
     const source = await withoutGaps(clickhouse, query);
     const spend = sourceSpend(clickhouse, source, query.dateRange);
     return measureQuality(

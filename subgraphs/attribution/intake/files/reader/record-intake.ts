@@ -11,7 +11,7 @@ import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
-import { isTotal, isTotalBeyond } from './row-tests.ts';
+import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { WrittenNumber, PLAIN_BYTES } from './styles/number-style.ts';
 
@@ -195,7 +195,8 @@ export class RecordIntake implements RowSink {
   }
 
   #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): false {
-    if (cell instanceof TimeCell && (code === 'missing_value' || code === 'not_a_date') && isTotal(cells)) {
+    const isUndated = cell instanceof TimeCell && (code === 'missing_value' || code === 'not_a_date');
+    if (isUndated && (isTotal(cells) || isNote(cells))) {
       this.#skip();
       return false;
     }

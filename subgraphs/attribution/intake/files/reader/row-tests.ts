@@ -66,6 +66,12 @@ export function isTotal(cells: RowCells): boolean {
   return false;
 }
 
+/** A sentence in an otherwise empty row, as programs write them below a table. */
+export function isNote(cells: RowCells): boolean {
+  const filled = Array.from({ length: cells.count }, (_, place) => textAt(cells, place)).filter((text) => text !== '');
+  return filled.length === 1 && /\s/u.test(filled[0]!);
+}
+
 /** A row of sums may be called so in the cell behind its last column. */
 export const isTotalBeyond = (cells: RowCells, columns: number): boolean =>
   cells.count === columns + 1 && TOTALS.test(textAt(cells, columns));

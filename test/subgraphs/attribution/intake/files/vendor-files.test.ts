@@ -31,7 +31,7 @@ const outcome = z.object({
   totals: z.record(z.string(), z.number()),
   refused: z.boolean(),
   records: z.record(z.string(), z.number()),
-  questions: z.array(z.object({ code: z.string(), column: z.string() })),
+  questions: z.array(z.object({ code: z.string(), column: z.string().nullable() })),
 });
 const expected = outcome.partial().extend({
   file: z.string(),
@@ -43,7 +43,7 @@ const expected = outcome.partial().extend({
     mapping: z.record(z.string(), z.string()).optional(),
     answers: z.record(z.string(), z.string()).optional(),
   }),
-  questions: z.array(z.object({ code: z.string(), column: z.string() })),
+  questions: z.array(z.object({ code: z.string(), column: z.string().nullable() })),
   rejects: z.array(z.object({ line: z.number(), column: z.string().optional(), code: z.string() })).default([]),
   rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))).default([]),
   rows_order: z.string().optional(),
@@ -203,7 +203,9 @@ interface Summary {
 }
 
 function summaryOf({ finding, rows }: Read): Summary {
-  const sum = (column: string) => cents(rows.reduce((total, row) => total + Number(row[column] ?? 0), 0));
+  // The store keeps the last row of an order.
+  const standing = [...new Map(rows.map((row, place) => [row['order_id'] || place, row])).values()];
+  const sum = (column: string) => cents(standing.reduce((total, row) => total + Number(row[column] ?? 0), 0));
   const records: Record<string, number> = {};
   for (const { table } of rows) records[table!] = (records[table!] ?? 0) + 1;
   return {

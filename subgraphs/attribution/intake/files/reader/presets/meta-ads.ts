@@ -6,6 +6,8 @@ const STARTS = ['Reporting starts', 'date_start', 'Berichtsstart', 'Début des r
 const ENDS = ['Reporting ends', 'date_stop', 'Berichtsende', 'Fin des rapports', 'Fin del informe'];
 const SPENT = ['Amount spent (*)', 'Ausgegebener Betrag (*)', 'Montant dépensé (*)', 'Importe gastado (*)'];
 
+const LINK_CLICKS = ['Link clicks', 'Link-Klicks', 'Clics sur un lien', 'Clics en el enlace'];
+
 /**
  * Campaigns by day as Meta's Ads Manager exports them, and as its Insights API names their columns. The row of sums has
  * no campaign and spans the whole report.
@@ -28,7 +30,7 @@ export const metaAds: Preset = {
         spend: [...SPENT, 'spend'],
         impressions: ['Impressions', 'Impressionen', 'Impresiones'],
         // As the Insights API counts clicks.
-        clicks: ['Clicks (all)', 'Klicks (alle)', 'Clics (tous)', 'Clics (todos)', 'clicks', 'Link clicks'],
+        clicks: ['Clicks (all)', 'Klicks (alle)', 'Clics (tous)', 'Clics (todos)', 'clicks', ...LINK_CLICKS],
         currency: ['Currency', 'Account currency', 'account_currency'],
       },
       constants: { channel: 'meta_ads' },

@@ -177,7 +177,7 @@ function separatorIn(body: Uint8Array, end: number): number {
  */
 function isGrouped(body: Uint8Array, start: number, end: number, separator: number): boolean {
   let digits = 0;
-  let [groups, pairs, triples] = [0, 0, 0];
+  let [groups, pairs, triples, firstDigits] = [0, 0, 0, 0];
   for (let at = start; at <= end; at += 1) {
     if (at < end && isDigit(body[at]!)) {
       digits += 1;
@@ -186,6 +186,7 @@ function isGrouped(body: Uint8Array, start: number, end: number, separator: numb
     if (at < end && body[at] !== separator) return false;
     const isLast = at === end;
     if (groups === 0) {
+      firstDigits = digits;
       if (digits === 0 || (!isLast && digits > GROUP)) return false;
     } else if (isLast) {
       if (digits !== GROUP) return false;
@@ -195,7 +196,8 @@ function isGrouped(body: Uint8Array, start: number, end: number, separator: numb
     groups += 1;
     digits = 0;
   }
-  return pairs === 0 || triples === 0;
+  // Lakhs and crores: pairs behind one or two digits.
+  return pairs === 0 || (triples === 0 && separator !== POINT && firstDigits < GROUP);
 }
 
 /** Of the numbers that tell; what is beyond it is refused row by row. */
