@@ -47,7 +47,8 @@ export class AttributionLinksResolver {
   @FieldResolver(() => UrlScalar, {
     nullable: true,
     description:
-      'Where the report for people is downloaded, an HTML page, with the same credential; null until there are figures.',
+      'Where the report for people is downloaded, an HTML page, with the same credential; null until there are ' +
+      'figures.',
   })
   reportUrl(@Root() { id, currency }: AttributionRecord): string | null {
     // Figures and their currency come together.
