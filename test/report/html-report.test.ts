@@ -35,6 +35,13 @@ const barOf = (report: AttributionReport, name: string): number => {
 describe('the HTML report', () => {
   const page = htmlReport(CAUSAL, 'events.csv');
 
+  test('prints on A4, in the light, without cutting a figure or a row in two', () => {
+    expect(page).toMatch(/@page \{ size: A4;/);
+    const print = page.slice(page.indexOf('@media print'), page.indexOf('</style>'));
+    expect(print).toContain('color-scheme: light');
+    expect(print).toMatch(/figure,[^{]*tr \{ break-inside: avoid; \}/);
+  });
+
   test('is one file that loads nothing and runs nothing', () => {
     expect(page).toMatch(/^<!doctype html>/);
     expect(page).not.toMatch(/https?:|\/\/[a-z]|@import|<script|<link|<iframe|\ssrc=/i);
