@@ -131,7 +131,7 @@ export interface paths {
         };
         /**
          * Download the report of an analysis
-         * @description One HTML page for people: what may be said of each channel and of all together, as far as the intervals allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. An analysis without figures is answered with conflict, code not_ready. It counts among the four files that an account may have open.
+         * @description One HTML page for people: what may be said of each channel and of all together, as far as the intervals allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. An analysis without figures is answered with conflict, code not_ready. It is one of the four files that an account may have open.
          *
          *     Needs the scope `attribution:read`.
          */
