@@ -13,4 +13,5 @@ export const DOWNLOAD_MEDIA_TYPES: Readonly<Record<DownloadFormat, string>> = {
   json: 'application/json',
   parquet: 'application/vnd.apache.parquet',
   html: 'text/html; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };

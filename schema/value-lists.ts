@@ -83,7 +83,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const EXPORT_LEVELS = ['channels', 'periods', 'campaigns', 'paths'] as const;
 export type ExportLevel = (typeof EXPORT_LEVELS)[number];
 /** What the report of an analysis can be had as. */
-export const REPORT_FORMATS = ['html'] as const;
+export const REPORT_FORMATS = ['html', 'xlsx'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;

@@ -17,6 +17,7 @@ const DOWNLOADED: Readonly<Record<DownloadFormat, Json>> = {
   },
   parquet: { type: 'string', format: 'binary' },
   html: { type: 'string', description: 'One page that loads nothing' },
+  xlsx: { type: 'string', format: 'binary' },
 };
 
 export function answersOf(operation: Operation, components: Components): Json {

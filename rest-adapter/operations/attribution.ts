@@ -161,10 +161,10 @@ export const attributionOperations = [
     document: 'Attribution',
     summary: 'Download the report of an analysis',
     description:
-      'One HTML page for people: what may be said of each channel and of all together, as far as the intervals ' +
-      'allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. An analysis ' +
-      'without figures is answered with conflict, code not_ready. It is one of the four files that an account may ' +
-      'have open.',
+      'For people, one HTML page: what may be said of each channel and of all together, as far as the intervals ' +
+      'allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. As xlsx, a ' +
+      'workbook: the same sentences, and the figures as numbers. An analysis without figures is answered with ' +
+      'conflict, code not_ready. It is one of the four files that an account may have open.',
     pathSchema: idPath,
     querySchema: z.object({ format: z.enum(REPORT_FORMATS).default('html') }),
     success: {

@@ -131,7 +131,7 @@ export interface paths {
         };
         /**
          * Download the report of an analysis
-         * @description One HTML page for people: what may be said of each channel and of all together, as far as the intervals allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. An analysis without figures is answered with conflict, code not_ready. It is one of the four files that an account may have open.
+         * @description For people, one HTML page: what may be said of each channel and of all together, as far as the intervals allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. As xlsx, a workbook: the same sentences, and the figures as numbers. An analysis without figures is answered with conflict, code not_ready. It is one of the four files that an account may have open.
          *
          *     Needs the scope `attribution:read`.
          */
@@ -5633,7 +5633,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @example html */
-                format?: "html";
+                format?: "html" | "xlsx";
             };
             header?: {
                 /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
@@ -5674,6 +5674,7 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 };
             };
             400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];

@@ -25,6 +25,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
       'compute/numerics/largest-remainder.ts',
       'report/attribution-report.ts',
       'report/html-report.ts',
+      'report/workbook.ts',
     ],
   ],
   ['subgraphs/agents/', ['subgraphs/agents/', 'services/', 'platform/', 'schema/']],

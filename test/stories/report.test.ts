@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import readWorkbook from 'read-excel-file/node';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { withTestKey } from '../test-key.ts';
@@ -68,6 +69,27 @@ describe.each(LAYOUTS)('the report of an analysis, %s', (layout) => {
     expect(others.length).toBeGreaterThan(2);
     expect(others.filter((channel) => words.includes(channel))).toEqual([]);
     expect(words).toContain('video');
+  });
+
+  test('comes as a workbook', async () => {
+    const response = await caller.open('GET', `/attribution/${String(analysis['id'])}/report?format=xlsx`);
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('content-disposition'),
+    ]).toEqual([
+      200,
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      `attachment; filename="liftgraph-${String(analysis['id'])}-report.xlsx"`,
+    ]);
+    const sheets = await readWorkbook(Buffer.from(await response.arrayBuffer()));
+    const channels = new Map(sheets.find(({ sheet }) => sheet === 'Channels')!.data.map((row) => [row[0], row[4]]));
+    for (const impact of analysis['channel_impact'] as unknown as Json[])
+      if (impact['is_baseline'] === (false as unknown as Json))
+        expect([impact['channel'], channels.get(String(impact['channel']))]).toEqual([
+          impact['channel'],
+          impact['attributed_revenue'],
+        ]);
   });
 
   test('the graph says where it is, once there are figures', async () => {

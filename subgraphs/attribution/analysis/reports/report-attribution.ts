@@ -7,6 +7,7 @@ import { requireRun } from '../../runs/run-table.ts';
 import { ATTRIBUTION_RUNS, type Attribution } from '../attributions/attribution.ts';
 import type { ExportedFile } from '../attributions/export-attribution.ts';
 import type { OpenExports } from '../attributions/open-exports.ts';
+import type { AttributionReport } from '../../../../report/attribution-report.ts';
 import { requireFigures } from '../attributions/published-figures.ts';
 import { reportOfFigures } from './report-of-figures.ts';
 
@@ -24,7 +25,7 @@ export interface ReportServices {
 }
 
 /**
- * The report of a completed analysis as a file: one page, drawn when it is asked for from the figures that are kept.
+ * The report of a completed analysis as a file: a page or a workbook, drawn when it is asked for from the figures that are kept.
  * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `rate_limit_exceeded` (too many files of the
  * account open)
  */
@@ -38,13 +39,12 @@ export async function reportAttribution(
   try {
     const attribution = await database.asTenant(principal, (em) => requireRun(em, ATTRIBUTION_RUNS, id));
     const report = reportOf(attribution);
-    // Whoever never asks for a report does without the library that draws.
-    const { htmlReport } = await import('../../../../report/html-report.ts');
+    const writer = await WRITERS[format]();
     const over = await reportTurns.take(principal.accountId);
     try {
       signal.throwIfAborted();
-      const page = Buffer.from(htmlReport(report, subjectOf(attribution)));
-      return { fileName: `liftgraph-${publicId('attr', id)}-report.${format}`, body: once(page) };
+      const bytes = Buffer.from(await writer(report, subjectOf(attribution)));
+      return { fileName: `liftgraph-${publicId('attr', id)}-report.${format}`, body: once(bytes) };
     } finally {
       over();
     }
@@ -53,6 +53,12 @@ export async function reportAttribution(
     throw error;
   }
 }
+
+/** Loaded when they are asked for: whoever never wants a report does without the libraries that make one. */
+const WRITERS = {
+  html: async () => (await import('../../../../report/html-report.ts')).htmlReport,
+  xlsx: async () => (await import('../../../../report/workbook.ts')).reportWorkbook,
+} as const satisfies Record<ReportFormat, () => Promise<(report: AttributionReport, subject: string) => unknown>>;
 
 /** As the answers of the doors, it shows the channels that the analysis was restricted to. */
 function reportOf(attribution: Attribution) {
