@@ -15,7 +15,8 @@ const WIDE = 100;
 
 /**
  * The report as an Excel workbook: the statements of the page as sentences, and the figures as numbers to calculate
- * with. Texts are cells of type text, so that none of them is taken for a formula; characters that XML has no place for are left out. `subject` names what was analysed.
+ * with. Texts are cells of type text, so that none of them is taken for a formula; characters that XML has no place
+ * for are left out. `subject` names what was analysed.
  */
 export function reportWorkbook(report: AttributionReport, subject: string): Promise<Buffer> {
   return writeWorkbook([
@@ -60,14 +61,12 @@ function statementSheet(report: AttributionReport): Sheet<Buffer> {
     'Statements',
     ['channel', 'verdict', 'why', 'best next step'],
     [20, 24, 70, 70],
-    [
-      ...statementsOf(report).channels.map(({ channel, verdict, sentence, next }): Row => [
-        text(channel),
-        text(VERDICT_NAMES[verdict]),
-        wrapped(sentence),
-        wrapped(next.text),
-      ]),
-    ],
+    statementsOf(report).channels.map(({ channel, verdict, sentence, next }): Row => [
+      text(channel),
+      text(VERDICT_NAMES[verdict]),
+      wrapped(sentence),
+      wrapped(next.text),
+    ]),
   );
 }
 
@@ -88,20 +87,18 @@ function channelSheet(report: AttributionReport): Sheet<Buffer> {
     'Channels',
     head,
     [20, 12],
-    [
-      ...creditRows(report).map(({ label, kind, identified, interval, ...row }): Row => [
-        text(label),
-        text(kind),
-        number(row.spend),
-        number(row.lastClick),
-        identified === 'none' ? text(NOT_MEASURABLE) : number(row.credited),
-        number(interval?.lower ?? null),
-        number(interval?.upper ?? null),
-        number(row.roas),
-        number(row.confidence),
-        identified === null ? null : text(identified),
-      ]),
-    ],
+    creditRows(report).map(({ label, kind, identified, interval, ...row }): Row => [
+      text(label),
+      text(kind),
+      number(row.spend),
+      number(row.lastClick),
+      identified === 'none' ? text(NOT_MEASURABLE) : number(row.credited),
+      number(interval?.lower ?? null),
+      number(interval?.upper ?? null),
+      number(row.roas),
+      number(row.confidence),
+      identified === null ? null : text(identified),
+    ]),
   );
 }
 
@@ -116,15 +113,13 @@ function periodSheets(report: AttributionReport): readonly Sheet<Buffer>[] {
       'Periods',
       head,
       [12, 16],
-      [
-        ...periods.map((period): Row => [
-          text(period.period_start),
-          text(period.partial ? 'yes' : 'no'),
-          number(period.revenue),
-          number(period.baseline_revenue),
-          ...names.map((name) => number(period.channels[name] ?? null)),
-        ]),
-      ],
+      periods.map((period): Row => [
+        text(period.period_start),
+        text(period.partial ? 'yes' : 'no'),
+        number(period.revenue),
+        number(period.baseline_revenue),
+        ...names.map((name) => number(period.channels[name] ?? null)),
+      ]),
     ),
   ];
 }
@@ -140,17 +135,15 @@ function campaignSheets(report: AttributionReport): readonly Sheet<Buffer>[] {
       'Campaigns',
       head,
       [20, 40],
-      [
-        ...campaigns.map((each): Row => [
-          text(each.channel),
-          each.campaign === null ? null : text(each.campaign),
-          number(each.spend),
-          each.touches,
-          unknown.has(each.channel) ? text(NOT_MEASURABLE) : number(each.attributed_revenue),
-          number(each.lastclick_revenue),
-          number(each.roas),
-        ]),
-      ],
+      campaigns.map((each): Row => [
+        text(each.channel),
+        each.campaign === null ? null : text(each.campaign),
+        number(each.spend),
+        each.touches,
+        unknown.has(each.channel) ? text(NOT_MEASURABLE) : number(each.attributed_revenue),
+        number(each.lastclick_revenue),
+        number(each.roas),
+      ]),
     ),
   ];
 }

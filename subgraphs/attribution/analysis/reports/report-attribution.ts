@@ -25,7 +25,8 @@ export interface ReportServices {
 }
 
 /**
- * The report of a completed analysis as a file: a page or a workbook, drawn when it is asked for from the figures that are kept.
+ * The report of a completed analysis as a file: a page or a workbook, made when it is asked for from the figures that
+ * are kept.
  * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `rate_limit_exceeded` (too many files of the
  * account open)
  */
