@@ -106,7 +106,7 @@ function channelSheet(report: AttributionReport): Sheet<Buffer> {
 function periodSheets(report: AttributionReport): readonly Sheet<Buffer>[] {
   const periods = report.time_series ?? [];
   if (periods.length === 0) return [];
-  const names = report.channel_impact.map(({ channel }) => channel);
+  const names = report.channel_impact.filter(isMeasurable).map(({ channel }) => channel);
   const head = ['first day', 'cut by the range', 'revenue', 'baseline', ...names];
   return [
     table(

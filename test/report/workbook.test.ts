@@ -41,13 +41,18 @@ describe('the workbook', () => {
   });
 
   test('claims no figure of a channel that is not measurable', async () => {
-    const { Channels: rows } = await sheetsOf(
-      withChannel('email', {
-        attributed_revenue: 0,
-        confidence_interval: null,
-        identification: { status: 'none', reasons: [{ code: 'too_few_exposures', message: 'Too few people.' }] },
-      }),
-    );
+    const report = withChannel('email', {
+      attributed_revenue: 0,
+      confidence_interval: null,
+      identification: { status: 'none', reasons: [{ code: 'too_few_exposures', message: 'Too few people.' }] },
+    });
+    const period = { period_start: '2026-01-01', partial: false, revenue: 10, baseline_revenue: 7 };
+    const { Channels: rows, Periods: periods } = await sheetsOf({
+      ...report,
+      time_series: [{ ...period, channels: { email: 0, video: 3 } }],
+    });
+    expect(periods![0]).toContain('video');
+    expect(periods![0]).not.toContain('email');
     const email = rows!.find(([name]) => name === 'email')!;
     expect([email[4], email[5], email[6], email[9]]).toEqual(['not measurable', null, null, 'none']);
   });
