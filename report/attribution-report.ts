@@ -202,5 +202,13 @@ export interface AttributionReport {
     readonly experiments: readonly ReportedExperiment[];
     /** Of the causal credit; absent in results from before there were any. */
     readonly tests?: readonly ReportedTest[];
+    /** What identities did to the journeys; null or absent where there are none. Rates in [0, 1]. */
+    readonly stitching?: {
+      readonly pairs: number;
+      readonly people: number;
+      /** Share of the users of conversions who have a touch; null without conversions. */
+      readonly user_match_rate: number | null;
+      readonly stitched_user_match_rate: number | null;
+    } | null;
   };
 }

@@ -13,7 +13,14 @@ import { html, Markup } from './html.ts';
 
 import { numberFormat } from './number-format.ts';
 import { qualityFacts, qualitySection } from './quality-notes.ts';
-import { creditTable, identificationSection, readingGuide, rulesTable, warningsSection } from './report-sections.ts';
+import {
+  creditTable,
+  identificationSection,
+  readingGuide,
+  rulesTable,
+  stitchingSection,
+  warningsSection,
+} from './report-sections.ts';
 import { statementSection } from './statement-section.ts';
 import { statementsOf } from './statements.ts';
 import { testSection } from './test-section.ts';
@@ -65,7 +72,8 @@ export function htmlReport(report: AttributionReport, subject: string): string {
               ${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}
             </p>
           </header>
-          ${qualitySection(report)} ${headlineSection(report, said)} ${warningsSection(report)}
+          ${qualitySection(report)} ${headlineSection(report, said)} ${stitchingSection(report)}
+          ${warningsSection(report)}
           ${
             drawn.length === 0
               ? null

@@ -6,6 +6,7 @@ import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-n
 import { isIncremental } from './judgement.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
 import { baselineChannels, isMeasurable, paidChannels } from './shown-channels.ts';
+import { stitchingNote } from './stitching-note.ts';
 
 /** Every channel, all marketing, the baseline and the total. */
 export function creditTable(report: AttributionReport): Markup {
@@ -115,6 +116,12 @@ export function rulesTable(report: AttributionReport): Markup | null {
         </tbody>
       </table>
     </div>`;
+}
+
+/** Who was taken for whom. */
+export function stitchingSection(report: AttributionReport): Markup | null {
+  const note = stitchingNote(report);
+  return note === null ? null : html`<p class="note">${note}</p>`;
 }
 
 /** What the reader must be told before anything else. */

@@ -38,14 +38,16 @@ export function restAttribution(attribution: {
 
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
- * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_quality` where it was measured; of
- * a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics, `tests`
- * where any were made. All others stay as they were signed before there were such members.
+ * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_source_ids` of several,
+ * `data_quality` where it was measured; of a channel, `identification` where a model says it, `spend_response` where
+ * one was seen; of the diagnostics, `tests` where any were made and `stitching` where there are identities. All others
+ * stay as they were signed before there were such members.
  */
 export function membersThatApply({
   auto_refresh: autoRefresh,
   billed,
   workspace_id: workspace,
+  data_source_ids: sources,
   ...result
 }: Json): Json {
   const [channels, diagnostics] = [result['channel_impact'], result['diagnostics']];
@@ -60,6 +62,7 @@ export function membersThatApply({
     ...(autoRefresh === true ? { auto_refresh: true } : {}),
     ...(billed === false ? { billed } : {}),
     ...(typeof workspace === 'string' ? { workspace_id: workspace } : {}),
+    ...(Array.isArray(sources) ? { data_source_ids: sources } : {}),
   };
 }
 
@@ -71,8 +74,12 @@ function channelMembersThatApply({ identification, spend_response: spendResponse
   };
 }
 
-function diagnosticsThatApply({ tests, ...diagnostics }: Json): Json {
-  return { ...diagnostics, ...(tests == null ? {} : { tests }) };
+function diagnosticsThatApply({ tests, stitching, ...diagnostics }: Json): Json {
+  return {
+    ...diagnostics,
+    ...(tests == null ? {} : { tests }),
+    ...(stitching == null ? {} : { stitching }),
+  };
 }
 
 let restForm: { readonly shape: RestShape; readonly document: DocumentNode } | undefined;

@@ -38,6 +38,7 @@ const finishedAnalysis = z.object({
   status: z.enum(ATTRIBUTION_STATUSES),
   model: z.enum(MODELS),
   data_source_id: z.string(),
+  data_source_ids: z.array(z.string()).optional().meta({ description: 'Of several sources, the first included' }),
   date_range: z.tuple([day, day]),
   delta_r_cents: cents.nullable(),
   platform_fee_cents: cents.nullable(),

@@ -24,7 +24,15 @@ export function faultsIn<Schema extends z.ZodType>(
   const parsed = schema.safeParse(value, { reportInput: true, error: faultMessage });
   return parsed.success
     ? { value: parsed.data, faults: null }
-    : { faults: withoutFollowing(parsed.error.issues.flatMap((issue) => details(issue, name))) };
+    : { faults: withoutFollowing(inOrderOf(schema, parsed.error.issues).flatMap((issue) => details(issue, name))) };
+}
+
+/** As the members stand in the shape: what rules between them find comes behind all others by itself. */
+function inOrderOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  if (!(schema instanceof z.ZodObject)) return issues;
+  const members = Object.keys(schema.shape);
+  const placeOf = ({ path }: z.core.$ZodIssue): number => members.indexOf(String(path[0]));
+  return issues.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Of a value of the wrong type nothing else is said: a text is no list with too many entries. */

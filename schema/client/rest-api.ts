@@ -1327,6 +1327,8 @@ export interface components {
             /** @enum {string} */
             model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
             data_source_id: string;
+            /** @description All sources that were analysed together, in the order of the request; absent for one */
+            data_source_ids?: string[];
             date_range: [
                 string,
                 string
@@ -1397,6 +1399,13 @@ export interface components {
                 warnings: string[];
                 /** @description Of the causal credit; absent otherwise, and in results from before there were any */
                 tests?: components["schemas"]["CreditTest"][];
+                /** @description Where the sources hold identities; absent otherwise */
+                stitching?: {
+                    pairs: number;
+                    people: number;
+                    user_match_rate: number | null;
+                    stitched_user_match_rate: number | null;
+                };
                 models: {
                     [key: string]: unknown;
                 };
@@ -1701,12 +1710,16 @@ export interface components {
                 conversions: number;
                 spend_rows: number;
                 paths: number;
+                identities: number;
+                fx_rates: number;
                 rejected: number;
             } | null;
             quality: {
                 touchpoint_match_rate: number | null;
                 unattributed_share: number | null;
                 duplicate_rate: number | null;
+                user_match_rate: number | null;
+                stitched_user_match_rate: number | null;
             } | null;
             current_sync: {
                 sync_id: string;
@@ -2412,6 +2425,8 @@ export interface components {
                 /** @enum {string} */
                 model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
                 data_source_id: string;
+                /** @description Of several sources, the first included */
+                data_source_ids?: string[];
                 date_range: [
                     string,
                     string
@@ -2480,6 +2495,8 @@ export interface components {
                 /** @enum {string} */
                 model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
                 data_source_id: string;
+                /** @description Of several sources, the first included */
+                data_source_ids?: string[];
                 date_range: [
                     string,
                     string
@@ -3923,7 +3940,12 @@ export interface components {
                  *     }
                  */
                 "application/json": {
-                    data_source_id: string;
+                    /** @description The source; exactly one of data_source_id, data_source_ids and brand_id */
+                    data_source_id?: string;
+                    /** @description 2 to 20 sources that are read as if they were one: one space of user ids, each order once. Currency, baseline channels, serving agent and fee are those of the first */
+                    data_source_ids?: string[];
+                    /** @description Stands for the sources that were connected with this brand_id, oldest first */
+                    brand_id?: string;
                     /** @description UTC days, both ends inclusive, at most 731 of them. */
                     date_range: [
                         string,
@@ -6365,12 +6387,16 @@ export interface operations {
                      *         "conversions": 4020,
                      *         "spend_rows": 25912,
                      *         "paths": 0,
+                     *         "identities": 3801,
+                     *         "fx_rates": 0,
                      *         "rejected": 14
                      *       },
                      *       "quality": {
                      *         "touchpoint_match_rate": 0.93,
                      *         "unattributed_share": 0.11,
-                     *         "duplicate_rate": 0.002
+                     *         "duplicate_rate": 0.002,
+                     *         "user_match_rate": 0.41,
+                     *         "stitched_user_match_rate": 0.92
                      *       },
                      *       "current_sync": null,
                      *       "last_error": null,

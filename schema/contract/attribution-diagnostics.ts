@@ -91,6 +91,21 @@ export const creditTest = z
 /** A count that GraphQL's Int, of 32 bits, may be too small for. */
 const count = z.int().meta({ scalar: 'Float' });
 
+const matchRate = z.number().min(0).max(1).nullable();
+const stitching = z
+  .object({
+    pairs: count.meta({ graph: 'Pairs of ids that the sources say are one person.' }),
+    people: count.meta({ graph: 'People that they come to.' }),
+    userMatchRate: matchRate.meta({
+      graph: 'Share of the users of conversions who have a touchpoint, by the ids of the files; null without any.',
+    }),
+    stitchedUserMatchRate: matchRate.meta({ graph: 'The same with one id for each person.' }),
+  })
+  .register(graphTypes, {
+    name: 'IdentityStitching',
+    description: 'What identities did to the journeys of an analysis. Of all the rows of its sources.',
+  });
+
 /** How an analysis went: sizes, convergence, what the reader should know. */
 export const diagnostics = z
   .object({
@@ -111,6 +126,10 @@ export const diagnostics = z
     tests: z.array(creditTest).optional().meta({
       description: 'Of the causal credit; absent otherwise, and in results from before there were any',
       graph: 'What the causal credit had to pass; null under other models, and in results from before there were any.',
+    }),
+    stitching: stitching.optional().meta({
+      description: 'Where the sources hold identities; absent otherwise',
+      graph: 'What identities did to the journeys; null where the sources hold none.',
     }),
     models: z.record(z.string(), z.unknown()).meta({ graph: 'What each model reports of itself.' }),
   })

@@ -4,6 +4,7 @@ import { attributionStatus, granularity } from './attribution-result.ts';
 import type { IdPrefix } from '../id-prefixes.ts';
 import { QUALITY_CODES } from '../value-lists.ts';
 import { qualityCode } from './data-quality.ts';
+import { namedSources, noSource, sourcesAreNamed, sourcesAreNamedOnce, sourcesNamedTwice } from './named-sources.ts';
 import { channelName, graphTypes, id, inRest, namedDays, namedId, namedMoment } from './terms.ts';
 
 /* What an analysis is asked for by: limits and defaults of both doors. */
@@ -33,7 +34,7 @@ const modelOptions = z
 
 export const newAttribution = z
   .object({
-    dataSourceId: namedId('ds').meta({ graph: 'Public id of a source of the account.' }),
+    ...namedSources,
     dateRange: namedDays.meta({ graph: 'Exactly two dates, start and end, both included.' }),
     model: attributionModel.optional().meta({ default: ATTRIBUTION_DEFAULTS.model, graph: 'Defaults to CAUSAL.' }),
     granularity: granularity.optional().meta({
@@ -95,13 +96,15 @@ export const newAttribution = z
           'defaults to false.',
       }),
   })
+  .refine(sourcesAreNamed, noSource())
+  .refine(sourcesAreNamedOnce, sourcesNamedTwice())
   .meta({ id: 'AttributionRequest', graph: 'An analysis to run.' });
 
 export const attributionFilter = z
   .object({
     status: attributionStatus.optional().meta({ graph: 'Only those in this state.' }),
     model: attributionModel.optional().meta({ graph: 'Only those of this model.' }),
-    dataSourceId: namedId('ds').optional().meta({ graph: 'Only those of this source.' }),
+    dataSourceId: namedId('ds').optional().meta({ graph: 'Only those of this source, alone or among others.' }),
     agentId: namedId('agent').optional().meta({ graph: 'Only those that this agent served.' }),
     createdAfter: namedMoment.optional().meta({ graph: 'Only those asked for at this moment or later.' }),
     createdBefore: namedMoment.optional().meta({ graph: 'Only those asked for at this moment or earlier.' }),

@@ -40,7 +40,7 @@ const head = {
   id: id('attr').meta({ graph: 'Public id, attr_ and 22 characters.' }),
   status: attributionStatus.meta({ graph: 'Where the analysis is in its life.' }),
   model: attributionModel.meta({ graph: 'Whose credit channelImpact shows.' }),
-  dataSourceId: id('ds').meta({ graph: 'Public id of the source that was analysed.' }),
+  dataSourceId: id('ds').meta({ graph: 'Public id of the source that was analysed; of several, the first.' }),
   dateRange: days.meta({ graph: 'Start and end, both included, UTC days.' }),
   channelImpact: z.array(channelImpact).meta({
     description: 'Empty until completed; while a refresh is under way, that of the last revision',
@@ -148,10 +148,19 @@ const signature = {
     }),
 };
 
+const joined = {
+  dataSourceIds: z.array(id('ds')).optional().meta({
+    description: 'All sources that were analysed together, in the order of the request; absent for one',
+    graph: 'Public ids of all sources that were analysed together, in the order of the request; null for one.',
+    restAfter: 'dataSourceId',
+  }),
+};
+
 /** An analysis as its subgraph shows it. */
 export const attribution = z
   .object({
     ...head,
+    ...joined,
     ...quality,
     ...course,
     autoRefresh: z.boolean().meta({
@@ -175,6 +184,7 @@ export const attribution = z
 export const attributionResult = z
   .object({
     ...head,
+    ...joined,
     ...trust,
     ...quality,
     ...course,

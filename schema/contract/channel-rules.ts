@@ -77,6 +77,9 @@ const rules = z
   })
   .meta({ description: 'The first that matches counts' });
 
+/** Whether one statement may read rows by all of these. */
+export const areFewRules = (given: readonly ChannelRule[]): boolean => rules.safeParse(given).success;
+
 function regexCostOf(given: readonly { readonly match: { readonly campaignRegex?: string | undefined } }[]): number {
   const patterns = new Set(given.flatMap(({ match }) => match.campaignRegex ?? []));
   return [...patterns].reduce((sum, pattern) => sum + regexCost(pattern), 0);

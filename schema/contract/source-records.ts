@@ -94,6 +94,8 @@ const recordCounts = z
     conversions: count.meta({ graph: 'What they bought.' }),
     spendRows: count.meta({ graph: 'What channels cost, by day.' }),
     paths: count.meta({ graph: 'Journeys added up by path.' }),
+    identities: count.meta({ graph: 'Pairs of ids that are one person.' }),
+    fxRates: count.meta({ graph: 'Rates of exchange, one per currency and day.' }),
     rejected: count.meta({ graph: 'Rows that were not taken; dataSourceRejects lists them.' }),
   })
   .register(graphTypes, {
@@ -105,6 +107,12 @@ const quality = z
     touchpointMatchRate: certainShare.meta({ graph: 'Share of conversions whose user has a touchpoint.' }),
     unattributedShare: certainShare.meta({ graph: 'Share of conversions without a touchpoint in the 30 days before.' }),
     duplicateRate: certainShare.meta({ graph: 'Share of accepted rows that repeated a natural key.' }),
+    userMatchRate: share.nullable().meta({
+      graph: 'Share of the users of conversions who have a touchpoint, by the ids of the files; null until measured.',
+    }),
+    stitchedUserMatchRate: share.nullable().meta({
+      graph: 'The same with one id for each person, as identities say; null without identities.',
+    }),
   })
   .register(graphTypes, {
     name: 'DataSourceQuality',

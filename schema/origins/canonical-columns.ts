@@ -27,6 +27,9 @@ export const CANONICAL_COLUMNS = [
   'path',
   'conversions',
   'nulls',
+  'id',
+  'same_as',
+  'rate',
   ...CLICK_KINDS,
 ] as const;
 export type CanonicalColumn = (typeof CANONICAL_COLUMNS)[number];

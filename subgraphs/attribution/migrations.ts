@@ -242,5 +242,20 @@ export const attributionOwner: MigrationOwner = {
           `accepts; null for none'`,
       ],
     },
+    {
+      name: '045-joined-sources',
+      up: [
+        `alter table attribution.data_sources add column identities_digest text`,
+        `comment on column attribution.data_sources.identities_digest is 'names which ids are one person; null ` +
+          `where no file says it'`,
+        `alter table attribution.attributions add column data_source_ids uuid[]`,
+        `comment on column attribution.attributions.data_source_ids is 'all sources in the order of the request, the ` +
+          `first being data_source_id; null for one alone'`,
+        `create index attributions_joined on attribution.attributions using gin (data_source_ids)
+          where data_source_ids is not null`,
+        `comment on column attribution.attributions.channel_rules_digest is 'names how the rows of its figures were ` +
+          `read: channel rules, identities, sources; null for one source without any'`,
+      ],
+    },
   ],
 };

@@ -52,7 +52,7 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
   ['services/', ['trust', 'events', 'audit', 'idempotency', 'identity', 'webhooks']],
   ['services/identity/', ['limits', 'accounts', 'keys', 'opening', 'workspaces', 'admission', 'oauth']],
   ['subgraphs/attribution/', ['runs', 'intake', 'analysis', 'sandbox']],
-  ['subgraphs/attribution/intake/', ['connectors', 'data-sources', 'touchpoints', 'files', 'channel-rules', 'quality']],
+  ['subgraphs/attribution/intake/', ['connectors', 'data-sources', 'touchpoints', 'channel-rules', 'files', 'quality']],
   ['subgraphs/attribution/intake/files/reader/', ['styles', 'presets']],
   [
     'subgraphs/attribution/analysis/',

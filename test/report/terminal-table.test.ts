@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { htmlReport } from '../../report/html-report.ts';
 import { terminalTable } from '../../report/terminal-table.ts';
 import { displayWidth, printable, truncate, wrap } from '../../report/terminal-text.ts';
 import { CAUSAL, TESTS, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
@@ -97,6 +98,24 @@ describe('the terminal table', () => {
     expect(table).toContain('Recovered revenue (Delta_R) is $3,076:');
     expect(table).toContain('! first thing');
     expect(table).toContain('! second thing');
+  });
+
+  test('says who was taken for whom, where files say it', () => {
+    const stitching = { pairs: 1_200, people: 600, user_match_rate: 0, stitched_user_match_rate: 0.9155 };
+    const said =
+      'Identities: 1,200 pairs of ids make 600 people. 91.6 % of those who bought have touches, 0 % by the ids of ' +
+      'the files alone.';
+    const stitched = withMembers({ diagnostics: { ...CAUSAL.diagnostics, stitching } });
+    expect(terminalTable(stitched, { width: 200, colours: false })).toContain(said);
+    expect(htmlReport(stitched, 'a shop')).toContain(said);
+    const without = { ...stitching, user_match_rate: null, stitched_user_match_rate: null };
+    expect(
+      terminalTable(withMembers({ diagnostics: { ...CAUSAL.diagnostics, stitching: without } }), {
+        width: 200,
+        colours: false,
+      }),
+    ).toMatch(/make 600 people\.\n/);
+    expect(terminalTable(CAUSAL, { width: 200, colours: false })).not.toContain('Identities');
   });
 
   test('gives the interval of Delta_R where the model has one', () => {

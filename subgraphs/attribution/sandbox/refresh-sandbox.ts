@@ -80,13 +80,17 @@ async function refreshSource(
       };
       for (const statement of syntheticRowStatements(shop, key, window))
         await clickhouse.command(statement, { timeoutMs: TIMEOUT_MS });
-      const { days, parts, ...statistics } = await measureSource(clickhouse, clock)(key.accountId, id);
+      const { days, parts, identitiesDigest, ...statistics } = await measureSource(clickhouse, clock)(
+        key.accountId,
+        id,
+      );
       const now = clock();
       // Made ahead of what a row may be dated.
       source.statistics = { ...statistics, latest: days.at(-1)?.day ?? null, duplicateRate: 0 };
       source.rowsAccepted = statistics.touchpoints + statistics.conversions + statistics.spendRows;
       source.lastSync = now;
       source.verifiedParts = parts;
+      source.identitiesDigest = identitiesDigest;
       await recordSourceDays(em, { id, accountId: source.accountId }, days, now);
       await em.flush();
     },

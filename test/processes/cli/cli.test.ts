@@ -145,6 +145,37 @@ describe('liftgraph analyze', () => {
     expect(await readdir(temporary)).toEqual([]);
   }, 60_000);
 
+  test('orders by address and touches by cookie meet through a file of identities', async () => {
+    const rowsOf = async (file: string) =>
+      (await readFile(join(folder, 'shop', file), 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => line.split(','));
+    const [[touchHeader, ...touches], [orderHeader, ...orders]] = [
+      await rowsOf('touchpoints.csv'),
+      await rowsOf('orders.csv'),
+    ];
+    const buyer = orderHeader!.indexOf('user_id');
+    const addressed = orders.map((row) => row.with(buyer, `${row[buyer]!}@shop.example`));
+    const pairs = [...new Set(orders.map((row) => row[buyer]!))].map((user) => [
+      user,
+      `${user.toUpperCase()}@Shop.Example`,
+    ]);
+    const write = (file: string, rows: readonly (readonly string[])[]) =>
+      writeFile(join(folder, file), rows.map((row) => row.join(',')).join('\n'));
+    await write('cookies.csv', [touchHeader!, ...touches]);
+    await write('addressed.csv', [orderHeader!, ...addressed]);
+    await write('who.csv', [['id', 'same_as'], ...pairs]);
+    const joined = await liftgraph('analyze', 'cookies.csv', 'addressed.csv', 'who.csv', '--model', 'markov', '--json');
+    const plain = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', '--model', 'markov', '--json');
+    expect(joined.stderr).toContain(`who.csv: ${pairs.length.toLocaleString('en-US')} rows of identities`);
+    const [one, other] = [resultOf(joined), resultOf(plain)];
+    expect(one.channel_impact).toEqual(other.channel_impact);
+    expect(one.diagnostics.stitching).toMatchObject({ pairs: pairs.length, people: pairs.length, user_match_rate: 0 });
+    expect(one.diagnostics.stitching!.stitched_user_match_rate).toBeGreaterThan(0.5);
+    expect(other.diagnostics).not.toHaveProperty('stitching');
+  }, 60_000);
+
   test('gzipped NDJSON gives the same figures as CSV, bit by bit; JSON and report hold every channel', async () => {
     const [csv, ndjson] = await Promise.all([
       liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', '--json'),

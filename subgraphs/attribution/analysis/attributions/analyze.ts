@@ -24,7 +24,7 @@ import {
   type ModelOutcomes,
   type RunTotals,
 } from './compose-figures.ts';
-import type { AnalysisFigures } from './figures.ts';
+import type { AnalysisDiagnostics, AnalysisFigures } from './figures.ts';
 import { convergenceOf, modelDiagnostics } from './model-diagnostics.ts';
 import { isOwnedMedia } from '../../intake/data-sources/owned-media.ts';
 import { asSureAsTheRows, assertGoodEnough } from './quality-gate.ts';
@@ -62,6 +62,8 @@ export interface RunData {
   readonly quality?: DataQuality;
   /** What the reader of the figures should know of the rows. */
   readonly warnings?: readonly string[];
+  /** What identities did to the journeys; absent where there are none. */
+  readonly stitching?: AnalysisDiagnostics['stitching'];
 }
 
 /** What is asked of a run, beside its rows. */
@@ -265,6 +267,7 @@ function compose(
       seed: parameters.seed,
       runDigest: canonicalDigest({ ...figures, models, ...tests }),
       warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings, ...breakdownWarnings],
+      ...(data.stitching !== undefined && { stitching: data.stitching }),
       ...tests,
       models,
     },

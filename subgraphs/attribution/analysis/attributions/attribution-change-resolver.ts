@@ -29,8 +29,8 @@ export function attributionChangeResolver(services: TimedFeedServices, attributi
   class AttributionChangeResolver {
     @Subscription(() => AttributionChangeType, {
       description:
-        'Analyses of a source that are completed, updated, or fail; the first item says where the stream begins. ' +
-        'Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.',
+        'Analyses of a source, alone or among others, that are completed, updated, or fail; the first item says ' +
+        'where the stream begins. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.',
       subscribe: ({ args, context }) => watch(services, context as RequestContext, args as WatchArguments),
     })
     async attributionChanged(
@@ -62,7 +62,9 @@ async function watch(
   const { id } = await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(uuid));
   const source = publicId('ds', id);
   const isOfSource = ({ type, data }: RecordedEvent): boolean =>
-    (CHANGE_TYPES as readonly string[]).includes(type) && data['data_source_id'] === source;
+    (CHANGE_TYPES as readonly string[]).includes(type) &&
+    (data['data_source_id'] === source ||
+      (data['data_source_ids'] as readonly unknown[] | undefined)?.includes(source) === true);
   const { from, events } = await watchEvents(services, principal, { after: after ?? null, accepts: isOfSource });
   return beginningWith<Change>({ from }, events);
 }

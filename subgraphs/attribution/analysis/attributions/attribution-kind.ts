@@ -2,7 +2,7 @@ import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { publicId } from '../../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { RunKind } from '../../runs/run-kind.ts';
-import { digestOf } from '../../intake/channel-rules/channel-rule-store.ts';
+import { readingDigest, sourceIdsOf } from '../../intake/data-sources/joined-sources.ts';
 import { noticeRowsSince } from '../../intake/data-sources/late-rows.ts';
 import { announceRevision, announcedAttributions, type AnnouncingServices } from './announce-attribution.ts';
 import type { Attribution } from './attribution.ts';
@@ -17,7 +17,7 @@ export interface AnalysisServices extends AnnouncingServices, ComputingServices 
   readonly signResult: (em: SqlEntityManager, completed: Attribution) => Promise<string>;
 }
 
-/** What a run has found, and by which channel rules. */
+/** What a run has found, and how it read the rows. */
 export interface AnalysisFindings extends Pick<AnalysisInput, 'arrivals'> {
   readonly figures: AnalysisFigures;
   readonly trust: TrustEvidence | null;
@@ -42,7 +42,7 @@ export function attributionKind(
         input,
         restricted,
       );
-      return { ...found, arrivals: input.arrivals, channelRulesDigest: digestOf(input.naming) };
+      return { ...found, arrivals: input.arrivals, channelRulesDigest: readingDigest(input.sources) };
     },
     resultOf: ({ figures }) => figures,
     async fill(em, row, { trust, channelRulesDigest }) {
@@ -54,7 +54,7 @@ export function attributionKind(
     announceRevision: (em, row, { deltaRCents }) => announceRevision(em, services, row, deltaRCents),
     async follow(em, row, { arrivals }) {
       // Rows that came during the run, and rules that changed, were noticed while nobody could act on them.
-      if (row.autoRefresh) await noticeRowsSince(em, services.jobs, row, arrivals);
+      if (row.autoRefresh) await noticeRowsSince(em, services.jobs, row, sourceIdsOf(row), arrivals);
     },
   };
 }

@@ -103,7 +103,9 @@ function conditionOf(filter: AttributionFilter): FilterQuery<Attribution> {
     deletedAt: null,
     ...(filter.status && { status: filter.status }),
     ...(filter.model && { model: filter.model }),
-    ...(filter.dataSourceId && { dataSourceId: filter.dataSourceId }),
+    ...(filter.dataSourceId && {
+      $or: [{ dataSourceId: filter.dataSourceId }, { dataSourceIds: { $contains: [filter.dataSourceId] } }],
+    }),
     ...(filter.agentId && { agentId: filter.agentId }),
     ...(Object.keys(created).length > 0 && { createdAt: created }),
   };

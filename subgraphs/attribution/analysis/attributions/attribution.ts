@@ -18,7 +18,10 @@ const AttributionSchema = defineEntity({
   properties: {
     ...runColumns<AnalysisFigures>(),
     agentId: p.uuid().$type<Uuid>().nullable(),
+    /** The first of several. */
     dataSourceId: p.uuid().$type<Uuid>(),
+    /** All of several; null for one. */
+    dataSourceIds: p.array().columnType('uuid[]').$type<Uuid[]>().nullable(),
     model: p.text().$type<AttributionModel>(),
     dateStart: p.date(),
     dateEnd: p.date(),
@@ -33,7 +36,7 @@ const AttributionSchema = defineEntity({
     autoRefresh: p.boolean().default(false),
     trust: p.json().$type<TrustEvidence>().nullable(),
     signature: p.text().nullable(),
-    /** Names the channel rules that the figures follow; null for none. */
+    /** Names how the rows of the figures were read, by `readingDigest`; null for one source without rules. */
     channelRulesDigest: p.text().nullable(),
     /** What may be wrong with the rows, by whoever asked. */
     acceptQuality: p.array().$type<QualityCode[]>().nullable(),

@@ -1,20 +1,26 @@
 import type { ComputePool } from '../../../../compute/pool.ts';
 import type { Job } from '../../../../platform/jobs/jobs.ts';
 import { throughOutages } from '../../../../platform/jobs/through-outages.ts';
-import type { Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { Logger } from '../../../../platform/telemetry/logs.ts';
 import { pause, slowDown } from '../../runs/pauses.ts';
 import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { RunJob } from '../../runs/run-queues.ts';
-import type { ChannelNaming } from '../../intake/touchpoints/channel-expression.ts';
-import { channelNamingOf, digestOf } from '../../intake/channel-rules/channel-rule-store.ts';
+import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
+import { joinedParts, partsOfEach } from '../../intake/touchpoints/stored-days.ts';
+import { namedKey } from '../../intake/channel-rules/channel-rule-store.ts';
 import type { DataSource, SyncSchedule } from '../../intake/data-sources/data-source.ts';
-import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
+import {
+  findSources,
+  joinedCurrency,
+  readingDigest,
+  sourceIdsOf,
+  type Joined,
+} from '../../intake/data-sources/joined-sources.ts';
 import type { QualityContext } from '../../intake/quality/measure-quality.ts';
 import { uploadsWithFindings } from '../../intake/quality/upload-quality.ts';
 import { arrivalsOf, type Arrivals } from '../../intake/data-sources/late-rows.ts';
-import { sourceDays } from '../../intake/data-sources/source-days.ts';
+import { joinedDays, sourceDays } from '../../intake/data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
 import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
 import { analyze, type RunParameters } from './analyze.ts';
@@ -25,6 +31,7 @@ import type { ModelOutcomes } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { isLargeRun } from './large-run.ts';
 import { citationReliability } from './present-trust.ts';
+import { asOneSource } from './source-now.ts';
 import type { TrustEvidence } from './trust-evidence.ts';
 
 /** What is asked, whatever the kind of run that answers it. */
@@ -43,25 +50,21 @@ export type AskedAnalysis = Pick<
   | 'confidenceLevel'
   | 'markovOrder'
 > &
-  Partial<Pick<Attribution, 'acceptQuality'>>;
+  Partial<Pick<Attribution, 'acceptQuality' | 'dataSourceIds'>>;
 
 /** Which rows an analysis reads. Dates inclusive, UTC. */
-export interface RunQuery {
-  readonly accountId: Uuid;
-  readonly dataSourceId: Uuid;
+export interface RunQuery extends SourceKey {
   readonly startDate: string;
   readonly endDate: string;
   readonly lookbackDays: number;
   readonly conversionEvent: string;
-  /** How channels are called, by the rules that were in force when the run began. */
-  readonly naming?: ChannelNaming | undefined;
   /** When the run began: days that lie far ahead of it are none of the source. */
   readonly now: Date;
   /** Results of experiments that share days with the range; none where absent. */
   readonly experiments?: readonly MeasuredEffect[];
-  /** First day of which the source has rows. */
+  /** First day of which the sources have rows. */
   readonly earliestDay?: string | null;
-  /** State of the store in which the source's rows were last found to be those on record. */
+  /** State of the store in which the sources' rows were last found to be those on record. */
   readonly verifiedParts?: string | null;
   /** What the quality of the rows is judged by; it is not measured where absent. */
   readonly quality?: QualityContext;
@@ -80,35 +83,43 @@ export interface ComputingServices {
   readonly loadRunData: LoadRunData;
 }
 
-/** What a run has to know of its source, as it was when a worker took the run. */
+/** What a run has to know of its sources, as they were when a worker took the run. */
 export interface AnalysisInput {
-  readonly source: DataSource;
+  readonly sources: Joined<DataSource>;
+  /** Their channels are called by the rules that are in force now. */
+  readonly key: SourceKey;
   readonly experiments: readonly MeasuredEffect[];
   readonly recordedDays: RunProvenance['recordedDays'];
-  readonly naming: ChannelNaming | undefined;
-  /** At the source, before the run read its first row. */
+  /** At the sources, before the run read its first row. */
   readonly arrivals: Arrivals | null;
   readonly uploads: QualityContext['uploads'];
   readonly at: Date;
 }
 
-/** @throws RunFailedError where the source is gone */
+/** @throws RunFailedError where a source is gone */
 export async function loadAnalysisInput(em: SqlEntityManager, asked: AskedAnalysis, at: Date): Promise<AnalysisInput> {
-  const { dataSourceId, model, dateStart: start, dateEnd: end } = asked;
-  const source = await new DataSourceStore(em).find(dataSourceId);
-  if (source === null)
+  const { model, environment, dateStart: start, dateEnd: end } = asked;
+  const ids = sourceIdsOf(asked);
+  const sources = await findSources(em, ids);
+  if (sources === null)
     throw new RunFailedError({
       code: 'source_unavailable',
-      message: 'The data source was deleted before the analysis began.',
+      message:
+        ids.length === 1
+          ? 'The data source was deleted before the analysis began.'
+          : 'One of the data sources was deleted before the analysis began. Ask again without it.',
     });
-  const experiments = model === 'causal' ? await new ExperimentStore(em).overlapping(asked, { start, end }) : [];
+  const experiments =
+    model === 'causal' ? await new ExperimentStore(em).overlapping({ ids, environment }, { start, end }) : [];
+  const recorded = [];
+  for (const id of ids) recorded.push(await sourceDays(em, id));
   return {
-    source,
+    sources,
+    key: await namedKey(em, sources),
     experiments: experiments.map(measuredEffect),
-    recordedDays: await sourceDays(em, dataSourceId),
-    naming: await channelNamingOf(em, dataSourceId),
-    arrivals: await arrivalsOf(em, dataSourceId),
-    uploads: await uploadsWithFindings(em, dataSourceId, [start, end]),
+    recordedDays: joinedDays(recorded),
+    arrivals: await arrivalsOf(em, ids),
+    uploads: await uploadsWithFindings(em, ids, [start, end]),
     at,
   };
 }
@@ -120,13 +131,14 @@ const READING = {
 
 const SYNC_INTERVALS_S = { realtime: 0, daily: 86_400, weekly: 7 * 86_400 } as const;
 
-function provenanceOf({ source, recordedDays, at }: AnalysisInput): RunProvenance {
+function provenanceOf({ sources, recordedDays, at }: AnalysisInput): RunProvenance {
+  const arrivals = sources.flatMap(({ lastSync }) => lastSync ?? []).toSorted((a, b) => b.getTime() - a.getTime());
   return {
     measuredAt: at,
     recordedDays,
-    lastArrival: source.lastSync ?? null,
-    syncIntervalS: SYNC_INTERVALS_S[source.syncSchedule as SyncSchedule],
-    citationReliability: citationReliability(source, at),
+    lastArrival: arrivals[0] ?? null,
+    syncIntervalS: Math.max(...sources.map(({ syncSchedule }) => SYNC_INTERVALS_S[syncSchedule as SyncSchedule])),
+    citationReliability: citationReliability(asOneSource(sources)!, at),
   };
 }
 
@@ -143,21 +155,19 @@ export async function computeAnalysis(
   input: AnalysisInput,
   onProgress: (event: ProgressEvent) => void,
 ): Promise<{ readonly figures: AnalysisFigures; readonly trust: TrustEvidence | null }> {
-  const { source, experiments, naming, uploads, at } = input;
-  const parameters = parametersOf(asked, source, naming);
+  const { sources, key, experiments, uploads, at } = input;
+  const parameters = parametersOf(asked, sources);
   const startedMs = performance.now();
   const query: RunQuery = {
-    accountId: source.accountId,
-    dataSourceId: asked.dataSourceId,
+    ...key,
     startDate: asked.dateStart,
     endDate: asked.dateEnd,
     lookbackDays: asked.lookbackWindowDays,
     conversionEvent: asked.conversionEvent,
-    naming,
     now: at,
     experiments,
-    earliestDay: source.statistics?.earliest ?? null,
-    verifiedParts: source.verifiedParts ?? null,
+    earliestDay: sources.flatMap(({ statistics }) => statistics?.earliest ?? []).toSorted()[0] ?? null,
+    verifiedParts: joinedParts(sources.map(({ verifiedParts }) => verifiedParts)),
     quality: { uploads, currency: parameters.currency, baselineChannels: parameters.baselineChannels },
   };
   const announce = (name: keyof typeof READING): void => onProgress(READING[name]);
@@ -204,7 +214,7 @@ export async function computeAnalysis(
     const { evidence, verifiedParts } = await throughOutages(job.signal, () =>
       assess(figures, outcomes!, provenanceOf(input)),
     );
-    if (verifiedParts !== null) await rememberVerification(services.database, source, verifiedParts);
+    if (verifiedParts !== null) await rememberVerification(services.database, sources, verifiedParts);
     return { figures, trust: evidence };
   } catch (error) {
     job.signal.throwIfAborted();
@@ -215,13 +225,15 @@ export async function computeAnalysis(
 }
 
 /** The next run need not hash the rows again while the store stays as it is. */
-async function rememberVerification(database: Database, source: DataSource, parts: string): Promise<void> {
-  await database.asTenant(wholeAccount(source), (em) =>
-    em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]),
-  );
+async function rememberVerification(database: Database, sources: Joined<DataSource>, joined: string): Promise<void> {
+  const parts = partsOfEach(joined);
+  for (const [place, source] of sources.entries())
+    await database.asTenant(wholeAccount(source), (em) =>
+      em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts[place], source.id]),
+    );
 }
 
-function parametersOf(asked: AskedAnalysis, source: DataSource, naming: ChannelNaming | undefined): RunParameters {
+function parametersOf(asked: AskedAnalysis, sources: Joined<DataSource>): RunParameters {
   return {
     model: asked.model,
     granularity: asked.granularity,
@@ -230,10 +242,10 @@ function parametersOf(asked: AskedAnalysis, source: DataSource, naming: ChannelN
     lookbackS: asked.lookbackWindowDays * 86_400,
     confidenceLevel: asked.confidenceLevel,
     markovOrder: asked.markovOrder,
-    baselineChannels: asked.baselineChannels ?? source.baselineChannels,
-    currency: source.currency ?? 'USD',
-    channelRulesDigest: digestOf(naming),
+    baselineChannels: asked.baselineChannels ?? sources[0].baselineChannels,
+    currency: joinedCurrency(sources),
+    channelRulesDigest: readingDigest(sources),
     acceptQuality: asked.acceptQuality ?? [],
-    seed: `${asked.dataSourceId}/${asked.dateStart}/${asked.dateEnd}`,
+    seed: `${sourceIdsOf(asked).join('+')}/${asked.dateStart}/${asked.dateEnd}`,
   };
 }

@@ -5,9 +5,9 @@ import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { ResultTooLargeError } from '../../../../platform/clickhouse/outage.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
-import { channelNamingOf } from '../../intake/channel-rules/channel-rule-store.ts';
-import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
-import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
+import { namedKey } from '../../intake/channel-rules/channel-rule-store.ts';
+import { findSources, sourceIdsOf } from '../../intake/data-sources/joined-sources.ts';
+import { readTogether } from '../../intake/touchpoints/read-together.ts';
 import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { JourneyStore } from '../journeys/journey-store.ts';
 import type { FileLimits } from '../journeys/file-format.ts';
@@ -78,14 +78,10 @@ async function writtenFile(
   id: Uuid,
   { format, level, signal }: ExportRequest,
 ): Promise<ExportedFile> {
-  const { attribution, source, naming } = await database.asTenant(principal, async (em) => {
+  const { attribution, source } = await database.asTenant(principal, async (em) => {
     const attribution = await requireRun(em, ATTRIBUTION_RUNS, id);
-    const { dataSourceId } = attribution;
-    return {
-      attribution,
-      source: await new DataSourceStore(em).find(dataSourceId),
-      naming: await channelNamingOf(em, dataSourceId),
-    };
+    const sources = await findSources(em, sourceIdsOf(attribution));
+    return { attribution, source: sources === null ? null : await namedKey(em, sources) };
   });
   const figures = requireFigures(attribution);
   if (level === 'paths' && source === null)
@@ -97,13 +93,7 @@ async function writtenFile(
   const options = { account: principal.accountId, maxBytes, signal };
   const body =
     level === 'paths'
-      ? await pathsOf(
-          clickhouse,
-          { accountId: source!.accountId, dataSourceId: attribution.dataSourceId, naming },
-          attribution,
-          format,
-          options,
-        )
+      ? await pathsOf(clickhouse, source!, attribution, format, options)
       : await tableFile(clickhouse, exportedTable(attribution, figures, level), format, options);
   return { fileName: `liftgraph-${publicId('attr', id)}-${level}.${format}`, body };
 }
@@ -117,7 +107,7 @@ async function pathsOf(
 ): Promise<AsyncIterable<Uint8Array>> {
   const { dateStart, dateEnd, lookbackWindowDays, conversionEvent, channels } = attribution;
   const store = new JourneyStore(clickhouse, {
-    ...(await withoutGaps(clickhouse, source)),
+    ...(await readTogether(clickhouse, source)).source,
     dateRange: [dateStart, dateEnd],
     lookbackDays: lookbackWindowDays,
     conversionEvent,

@@ -10,8 +10,10 @@ import { spanOf } from '../journeys/journey-query.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
-import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
 import { channelSpend, measureQuality } from '../../intake/quality/measure-quality.ts';
+import { nearChannels, nearChannelWarning } from '../../intake/channel-rules/near-channels.ts';
+import { readTogether, stitchingOf } from '../../intake/touchpoints/read-together.ts';
+import { sourceKeyOf } from '../../intake/touchpoints/source-key.ts';
 import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
 import { dailySpend, sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
@@ -57,9 +59,10 @@ function readRunData(store: ClickHouse): LoadRunData {
     const clickhouse = interruptible(store, signal);
     onStage('loading');
     onStage('building_journeys');
-    const query = await withoutGaps(clickhouse, asked);
-    const { accountId, dataSourceId, naming, lookbackDays, conversionEvent } = query;
-    const source = { accountId, dataSourceId, naming };
+    const together = await readTogether(clickhouse, asked).catch(failedWhereInvalid);
+    const query = together.source;
+    const { lookbackDays, conversionEvent } = query;
+    const source = sourceKeyOf(query);
     const dateRange = [query.startDate, query.endDate] as const;
     // Before anything is read that has a row per channel.
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
@@ -81,7 +84,7 @@ function readRunData(store: ClickHouse): LoadRunData {
     });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> =>
       countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
-    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days, measured] =
+    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days, stitching, measured] =
       await Promise.all([
         journeysRead,
         spendRead,
@@ -89,8 +92,10 @@ function readRunData(store: ClickHouse): LoadRunData {
         rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
         count(journeysRead.then(({ counted }) => counted!)),
         daysRead,
+        stitchingOf(clickhouse, together),
         quality,
       ]);
+    const spendByChannel = await spendOfChannels;
     const preceding = await loadPreceding(clickhouse, query, followed);
     const recountDays = async (): Promise<readonly StoredDay[]> =>
       (await storedDays(clickhouse, query, { deduplicated: true, now: query.now })).days;
@@ -98,7 +103,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       paths,
       events: followed?.events ?? null,
       totals,
-      spend: await spendOfChannels,
+      spend: spendByChannel,
       spendDays,
       campaigns: {
         ofEvents: followed?.campaigns ?? null,
@@ -107,7 +112,14 @@ function readRunData(store: ClickHouse): LoadRunData {
       },
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
-      warnings: ignoresPaths ? [IGNORED_PATHS] : [],
+      ...(stitching !== null && { stitching }),
+      warnings: [
+        ...(ignoresPaths ? [IGNORED_PATHS] : []),
+        ...together.warnings,
+        ...nearChannels(spendByChannel.keys(), [...paths.channels, ...(followed?.events.channels ?? [])]).map(
+          nearChannelWarning,
+        ),
+      ],
       ...(measured !== undefined && { quality: measured }),
       stored: { rows, ...days, recount: () => count(null), recountDays, preceding },
     };
@@ -153,9 +165,7 @@ async function loadPreceding(
   const oneIn = Math.max(1, Math.min(MOST_ONE_IN, Math.floor(followed.events.userHash.length / LEAST_USERS)));
   return {
     events: await loadSampledEvents(clickhouse, {
-      accountId: query.accountId,
-      dataSourceId: query.dataSourceId,
-      naming: query.naming,
+      ...sourceKeyOf(query),
       span,
       conversionEvent: query.conversionEvent,
       channels: followed.events.channels,

@@ -33,6 +33,9 @@ export function presentAttribution(
     status,
     model: attribution.model,
     dataSourceId: publicId('ds', attribution.dataSourceId),
+    ...(attribution.dataSourceIds != null && {
+      dataSourceIds: attribution.dataSourceIds.map((id) => publicId('ds', id)),
+    }),
     dateRange: [attribution.dateStart, attribution.dateEnd],
     channelImpact:
       figures === null

@@ -23,7 +23,11 @@ export function assertGoodEnough(quality: DataQuality | undefined, accepted?: re
 }
 
 /** @throws ProblemError `validation_error`, code `data_quality_insufficient`, with all that was found */
-export function refuseBlocking(quality: DataQuality, accepted?: readonly QualityCode[]): void {
+export function refuseBlocking(
+  quality: DataQuality,
+  accepted?: readonly QualityCode[],
+  param = '/data_source_id',
+): void {
   const refused = refusals(quality, accepted);
   if (refused.length > 0)
     throw new ProblemError(
@@ -31,7 +35,7 @@ export function refuseBlocking(quality: DataQuality, accepted?: readonly Quality
       `${sentenceOf(refused)} To go on all the same, name what you accept in accept_quality: ${namesOf(refused)}.`,
       {
         code: 'data_quality_insufficient',
-        param: '/data_source_id',
+        param,
         dataQuality: quality.checks.map((check) => ({ ...check })),
       },
     );

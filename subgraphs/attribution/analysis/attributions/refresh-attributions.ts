@@ -4,9 +4,9 @@ import { throughOutages } from '../../../../platform/jobs/through-outages.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
 import type { Logger } from '../../../../platform/telemetry/logs.ts';
-import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
+import { findSources, readingDigest, type Joined } from '../../intake/data-sources/joined-sources.ts';
 import { awaitNotices, type LateRowsJob } from '../../intake/data-sources/late-rows.ts';
-import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
+import { joinedKey, type OneSource, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 import type { RevenueOf, RevenueQuery } from '../../intake/touchpoints/range-revenue.ts';
 import { refreshRun } from '../../runs/refresh-run.ts';
 import { ATTRIBUTION_RUNS } from './attribution.ts';
@@ -33,8 +33,10 @@ interface Candidate {
   readonly end: string;
   readonly conversionEvent: string;
   readonly revenueCents: number;
-  /** Its channels were called by other rules than those in force. */
-  readonly isRenamed: boolean;
+  /** Its rows were read by other channel rules or identities than those in force. */
+  readonly isReadOtherwise: boolean;
+  readonly sources: SourceKey;
+  readonly sourceIds: Joined<Uuid>;
 }
 
 /**
@@ -48,7 +50,19 @@ export async function refreshAttributions(
 ): Promise<void> {
   const candidates = await throughOutages(signal, () => readCandidates(services.database, source));
   if (candidates.length === 0) return;
-  const revenueOf = await throughOutages(signal, () => services.readRevenue(source, candidates)).catch(
+  for (const alike of Map.groupBy(candidates, ({ sourceIds }) => sourceIds.join()).values())
+    await lookAt(services, source, alike, signal);
+}
+
+/** At analyses that read the same sources. */
+async function lookAt(
+  services: RefreshServices,
+  source: LateRowsJob,
+  candidates: readonly Candidate[],
+  signal: AbortSignal,
+): Promise<void> {
+  const [{ sources }] = candidates as Joined<Candidate>;
+  const revenueOf = await throughOutages(signal, () => services.readRevenue(sources, candidates)).catch(
     (error: unknown) => {
       // Each of the many attempts at this look would meet the same, and so would a run of what it finds.
       if (refusedForGood(error) === null) throw error;
@@ -63,13 +77,13 @@ export async function refreshAttributions(
   for (const candidate of candidates) {
     const revenueCents = revenueOf(candidate);
     if (
-      (candidate.isRenamed || hasMoved(candidate.revenueCents, revenueCents)) &&
+      (candidate.isReadOtherwise || hasMoved(candidate.revenueCents, revenueCents)) &&
       (await throughOutages(signal, () => beginRefresh(services, source, candidate)))
     ) {
       services.logger.info(
         { attribution: publicId('attr', candidate.id), revenueCents, previousRevenueCents: candidate.revenueCents },
-        candidate.isRenamed
-          ? 'channel rules have changed since an analysis: it is run again'
+        candidate.isReadOtherwise
+          ? 'channel rules or identities have changed since an analysis: it is run again'
           : 'late rows have changed the revenue of an analysis: it is run again',
       );
     }
@@ -87,30 +101,55 @@ export function hasMoved(beforeCents: number, nowCents: number): boolean {
 async function readCandidates(database: Database, source: LateRowsJob): Promise<readonly Candidate[]> {
   return database.asTenant(wholeAccount(source), async (em) => {
     await awaitNotices(em, source);
-    if ((await new DataSourceStore(em).find(source.dataSourceId)) === null) return [];
-    const rows = await em.execute<(Omit<Candidate, 'revenueCents'> & { readonly revenueCents: string })[]>(
+    const rows = await em.execute<CandidateRow[]>(
       `select id, revision, to_char(date_start, 'YYYY-MM-DD') as start, to_char(date_end, 'YYYY-MM-DD') as end,
         conversion_event as "conversionEvent", result ->> 'revenueCents' as "revenueCents",
-              channel_rules_digest is distinct from (select s.channel_rules_digest from attribution.data_sources s
-                where s.id = data_source_id) as "isRenamed"
-       from attribution.attributions where data_source_id = ? and auto_refresh and status = 'completed'
+        channel_rules_digest as "channelRulesDigest",
+        array_to_string(coalesce(data_source_ids, array[data_source_id]), ',') as "sourceIds"
+       from attribution.attributions
+       where (data_source_id = ? or data_source_ids @> array[?::uuid]) and auto_refresh and status = 'completed'
          order by created_at`,
-      [source.dataSourceId],
+      [source.dataSourceId, source.dataSourceId],
     );
-    return rows.map((row) => ({ ...row, revenueCents: Number(row.revenueCents) }));
+    const candidates: Candidate[] = [];
+    for (const [ids, alike] of Map.groupBy(rows, (row) => row.sourceIds)) {
+      const sourceIds = ids.split(',') as unknown as Joined<Uuid>;
+      const found = await findSources(em, sourceIds);
+      // What is left of sources of which one is gone says nothing of the analysis.
+      if (found === null) continue;
+      const keys = found.map(({ accountId, id }): OneSource => ({ accountId, dataSourceId: id }));
+      const sources = joinedKey(keys as unknown as Joined<OneSource>);
+      const digest = readingDigest(found);
+      for (const { channelRulesDigest, ...row } of alike)
+        candidates.push({
+          ...row,
+          sourceIds,
+          sources,
+          revenueCents: Number(row.revenueCents),
+          isReadOtherwise: channelRulesDigest !== digest,
+        });
+    }
+    return candidates;
   });
+}
+
+interface CandidateRow extends Pick<Candidate, 'id' | 'revision' | 'start' | 'end' | 'conversionEvent'> {
+  readonly revenueCents: string;
+  readonly channelRulesDigest: string | null;
+  /** With a comma between any two. */
+  readonly sourceIds: string;
 }
 
 /** The row and the job in one transaction; false when the analysis has gone on by itself. */
 async function beginRefresh(
   { database, jobs }: RefreshServices,
-  { accountId, environment, dataSourceId }: LateRowsJob,
-  { id, revision }: Candidate,
+  { accountId, environment }: LateRowsJob,
+  { id, revision, sourceIds }: Candidate,
 ): Promise<boolean> {
   const run = { id, accountId, environment, revision };
   return database.asTenant(wholeAccount(run), (em) =>
     refreshRun(em, jobs, ATTRIBUTION_RUNS, run, ({ dateStart, dateEnd }) =>
-      rowsOfRun(em, dataSourceId, { start: dateStart, end: dateEnd }),
+      rowsOfRun(em, sourceIds, { start: dateStart, end: dateEnd }),
     ),
   );
 }

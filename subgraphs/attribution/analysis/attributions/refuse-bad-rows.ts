@@ -4,6 +4,7 @@ import type { Uuid } from '../../../../platform/identifiers.ts';
 import { isPassing } from '../../../../platform/clickhouse/outage.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
+import { joinedCurrency, type Joined } from '../../intake/data-sources/joined-sources.ts';
 import type { DateRange } from '../../intake/data-sources/date-range.ts';
 import type { MeasureQuality } from '../../intake/quality/measure-quality.ts';
 import { uploadsWithFindings } from '../../intake/quality/upload-quality.ts';
@@ -16,8 +17,10 @@ export interface QualityServices {
 }
 
 interface AskedRange {
-  /** The source, to be read as its channel rules say. */
-  readonly named: () => Promise<SourceKey>;
+  /** The sources, to be read as their channel rules say. */
+  readonly key: SourceKey;
+  /** Where the request names them, as a JSON Pointer. */
+  readonly param: string;
   readonly dateRange: DateRange;
   readonly conversionEvent: string;
   readonly baselineChannels: readonly string[];
@@ -38,20 +41,26 @@ const PATIENCE_MS = 3_000;
 export async function refuseBadRows(
   { database, measureQuality }: QualityServices,
   principal: Principal,
-  source: DataSource,
-  { named, dateRange, conversionEvent, baselineChannels, accepted }: AskedRange,
+  sources: Joined<DataSource>,
+  { key, param, dateRange, conversionEvent, baselineChannels, accepted }: AskedRange,
 ): Promise<void> {
-  if (!isSuspect(source)) return;
+  if (!sources.some(isSuspect)) return;
   const range = [dateRange.start, dateRange.end] as const;
-  const uploads = await database.asTenant(principal, (em) => uploadsWithFindings(em, source.id as Uuid, range));
-  const query = { ...(await named()), dateRange: range, conversionEvent };
-  const context = { uploads, currency: source.currency ?? 'USD', baselineChannels };
+  const uploads = await database.asTenant(principal, (em) =>
+    uploadsWithFindings(
+      em,
+      sources.map(({ id }) => id as Uuid),
+      range,
+    ),
+  );
+  const query = { ...key, dateRange: range, conversionEvent };
+  const context = { uploads, currency: joinedCurrency(sources), baselineChannels };
   const patience = AbortSignal.timeout(PATIENCE_MS);
   const quality = await measureQuality(query, context, patience).catch((error: unknown) => {
     if (patience.aborted || isPassing(error)) return null;
     throw error;
   });
-  if (quality !== null) refuseBlocking(quality, accepted);
+  if (quality !== null) refuseBlocking(quality, accepted, param);
 }
 
 function isSuspect({ statistics, rowsRejected }: DataSource): boolean {

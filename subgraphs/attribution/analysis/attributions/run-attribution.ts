@@ -1,22 +1,23 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../../schema/problems.ts';
+import { areFewRules } from '../../../../schema/contract/channel-rules.ts';
 import { ATTRIBUTION_DEFAULTS, newAttribution } from '../../../../schema/contract/attribution-request.ts';
 import type { Principal } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
-import { newUuid, requireUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
+import { newUuid, publicId, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../../platform/postgres/pub-sub.ts';
-import { namedSource } from '../../intake/channel-rules/channel-rule-store.ts';
-import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
+import { namedSources } from '../../intake/channel-rules/channel-rule-store.ts';
+import { namedAlike, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { namesOf } from '../../intake/data-sources/channel-names.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
-import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
 import { parseDateRange, type DateRange } from '../../intake/data-sources/date-range.ts';
 import { listenToLateRows } from '../../intake/data-sources/late-rows.ts';
+import { findSources, requireSources, sourcesParam, type Joined } from '../../intake/data-sources/joined-sources.ts';
 import { rowsOfDays, UNDATED } from '../../intake/data-sources/source-days.ts';
-import { requireSource, type SourceServices } from '../../intake/data-sources/require-source.ts';
+import type { SourceServices } from '../../intake/data-sources/require-source.ts';
 import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-agent.ts';
 import { workspaceOf } from '../../intake/data-sources/workspace-of.ts';
 import type { MeasureQuality } from '../../intake/quality/measure-quality.ts';
@@ -58,31 +59,38 @@ export async function runAttribution(
   const now = services.clock();
   const dateRange = parseDateRange(input.dateRange, now, principal.environment);
   const accountId = principal.accountId as Uuid;
-  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const workspaceId = await workspaceOf(services.database, principal, input.workspaceId);
   const { agentId } = input;
   const namedAgentId = agentId === undefined ? null : await servingAgent(services.isAgent, principal, agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
-  const found = await requireSource(services, principal, dataSourceId, '/data_source_id');
-  const named = (): Promise<SourceKey> => namedSource(services.database, principal, found);
-  if (input.channels !== undefined) await refuseUnknownChannels(services, await named(), input.channels);
+  const found = await requireSources(services, principal, input);
+  const dataSourceIds = found.map(({ id }) => id as Uuid) as unknown as Joined<Uuid>;
+  const [dataSourceId] = dataSourceIds;
+  const param = sourcesParam(input);
+  const source = await namedSources(services.database, principal, found);
+  refuseCostlyRules(source, param);
+  if (input.channels !== undefined) await refuseUnknownChannels(services, source, input.channels);
   await refuseBadRows(services, principal, found, {
-    named,
+    key: source,
+    param,
     dateRange,
     conversionEvent: input.conversionEvent ?? ATTRIBUTION_DEFAULTS.conversionEvent,
-    baselineChannels: input.baselineChannels ?? found.baselineChannels,
+    baselineChannels: input.baselineChannels ?? found[0].baselineChannels,
     accepted: input.acceptQuality,
   });
 
   return services.database.asTenant(principal, async (em) => {
-    const source = await new DataSourceStore(em).require(dataSourceId);
-    refuseUnusable(source, model);
+    const sources = (await findSources(em, dataSourceIds)) ?? refuseGone(param);
+    for (const each of sources) refuseUnusable(each, param);
+    refuseWithoutUsers(sources, model);
+    const [source] = sources;
     const attribution = em.create(Attribution, {
       id: newUuid(now.getTime()),
       accountId,
       agentId: namedAgentId ?? source.agentId ?? null,
       workspaceId: workspaceId ?? source.workspaceId ?? null,
       dataSourceId,
+      dataSourceIds: dataSourceIds.length === 1 ? null : [...dataSourceIds],
       model,
       status: 'pending',
       ...columnsOf(dateRange),
@@ -99,8 +107,8 @@ export async function runAttribution(
       createdAt: now,
     });
     await em.flush();
-    if (autoRefresh) await listenToLateRows(em, dataSourceId);
-    const rows = await rowsOfRun(em, dataSourceId, dateRange);
+    if (autoRefresh) await listenToLateRows(em, dataSourceIds);
+    const rows = await rowsOfRun(em, dataSourceIds, dateRange);
     await acceptRun(em, services, ATTRIBUTION_RUNS, attribution, { rows, delayMs });
     await settle(em, { attributionId: attribution.id });
     return attribution;
@@ -112,9 +120,13 @@ const REACH_BACK_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /** About as many rows as a run reads: those of its range and before it; all of aggregated paths without dates. */
-export async function rowsOfRun(em: SqlEntityManager, dataSourceId: Uuid, { start, end }: DateRange): Promise<number> {
+export async function rowsOfRun(
+  em: SqlEntityManager,
+  dataSourceIds: Joined<Uuid>,
+  { start, end }: DateRange,
+): Promise<number> {
   const first = new Date(Date.parse(start) - REACH_BACK_DAYS * DAY_MS).toISOString().slice(0, 10);
-  return (await rowsOfDays(em, dataSourceId, first, end)) + (await rowsOfDays(em, dataSourceId, UNDATED, UNDATED));
+  return (await rowsOfDays(em, dataSourceIds, first, end)) + (await rowsOfDays(em, dataSourceIds, UNDATED, UNDATED));
 }
 
 function columnsOf(range: DateRange) {
@@ -137,27 +149,43 @@ async function refuseUnknownChannels(
   );
 }
 
-/** @throws ProblemError `data_source_unavailable`, `validation_error` for a model that needs single users */
-export function refuseUnusable(source: DataSource, model: Attribution['model']): void {
-  if (source.statistics == null && source.error != null) {
-    throw new ProblemError('data_source_unavailable', source.error.message, {
-      code: source.error.code,
-      param: '/data_source_id',
-    });
-  }
-  if (source.statistics == null) {
-    throw new ProblemError(
-      'data_source_unavailable',
-      'The data source has no rows yet. Upload them with POST /v1/data-sources/{id}/records, then ask again.',
-      { code: 'never_synced', param: '/data_source_id' },
-    );
-  }
-  if (model === 'prav' && source.holdsOnlyPaths()) {
-    throw new ProblemError(
-      'validation_error',
-      'model: prav needs touchpoints of single users, and this source holds aggregated paths only. Upload ' +
-        'touchpoints, or choose another model.',
-      { code: 'insufficient_data', param: '/model' },
-    );
-  }
+/** Rules of one source are bounded where they are set; a statement that reads several has those of all of them. */
+function refuseCostlyRules(source: SourceKey, param: string): void {
+  const groups = namedAlike(source);
+  if (groups.length < 2) return;
+  const rules = groups.flatMap(({ naming }) => naming?.rules ?? []);
+  if (areFewRules(rules)) return;
+  throw new ProblemError(
+    'validation_error',
+    `${param.slice(1)}: the channel rules of these sources are more together than one source may have. Give them the ` +
+      'same rules, which count once, or shorter ones.',
+    { code: 'costly_rules', param },
+  );
+}
+
+function refuseGone(param: string): never {
+  throw new ProblemError('resource_not_found', 'One of the data sources was deleted just now.', { param });
+}
+
+/** @throws ProblemError `data_source_unavailable` */
+export function refuseUnusable(source: DataSource, param: string): void {
+  if (source.statistics != null) return;
+  if (source.error != null)
+    throw new ProblemError('data_source_unavailable', source.error.message, { code: source.error.code, param });
+  throw new ProblemError(
+    'data_source_unavailable',
+    `The data source ${publicId('ds', source.id as Uuid)} has no rows yet. Upload them with ` +
+      'POST /v1/data-sources/{id}/records, then ask again.',
+    { code: 'never_synced', param },
+  );
+}
+
+function refuseWithoutUsers(sources: readonly DataSource[], model: Attribution['model']): void {
+  if (model !== 'prav' || !sources.every((source) => source.holdsOnlyPaths())) return;
+  throw new ProblemError(
+    'validation_error',
+    'model: prav needs touchpoints of single users, and this source holds aggregated paths only. Upload ' +
+      'touchpoints, or choose another model.',
+    { code: 'insufficient_data', param: '/model' },
+  );
 }

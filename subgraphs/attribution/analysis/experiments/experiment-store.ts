@@ -52,16 +52,20 @@ export class ExperimentStore {
   }
 
   /**
-   * Experiments of a source whose period has days in common with a range, in a fixed order: by channel, period and id.
+   * Experiments of sources whose period has days in common with a range, in a fixed order: by channel, period and id.
    */
   async overlapping(
-    key: Pick<Experiment, 'dataSourceId' | 'environment'>,
+    { ids, environment }: { readonly ids: readonly Uuid[] } & Pick<Experiment, 'environment'>,
     range: DateRange,
   ): Promise<readonly Experiment[]> {
-    const { dataSourceId, environment } = key;
     return this.#em.find(
       Experiment,
-      { dataSourceId, environment, periodStart: { $lte: range.end }, periodEnd: { $gte: range.start } },
+      {
+        dataSourceId: { $in: [...ids] },
+        environment,
+        periodStart: { $lte: range.end },
+        periodEnd: { $gte: range.start },
+      },
       { orderBy: [{ channel: 'asc' }, { periodStart: 'asc' }, { periodEnd: 'asc' }, { id: 'asc' }] },
     );
   }

@@ -1,4 +1,3 @@
-import { ATTRIBUTION_DEFAULTS } from '../../../../schema/contract/attribution-request.ts';
 import { dayAt, MAX_RANGE_DAYS } from '../../../../schema/day-range.ts';
 import { ProblemError, type ProblemType } from '../../../../schema/problems.ts';
 import type { Principal } from '../../../../schema/principal.ts';
@@ -65,7 +64,7 @@ export async function figuresFor(
   const now = services.clock();
   const asked = dateRange === null ? null : parseDateRange(dateRange, now, principal.environment);
   const source = await requireSource(services, principal, dataSourceId, '/data_source_id');
-  refuseUnusable(source, ATTRIBUTION_DEFAULTS.model);
+  refuseUnusable(source, '/data_source_id');
   const standing = await database.asTenant(principal, async (em) => {
     const newest = asked === null ? await newestOfAny(em, dataSourceId) : null;
     return newest ?? (await standingOf(em, { dataSourceId, range: asked ?? wholeRange(source, now) }));
@@ -90,7 +89,7 @@ export async function figuresFor(
       status: 'pending',
       createdAt: now,
     });
-    const rows = await rowsOfRun(em, dataSourceId, range);
+    const rows = await rowsOfRun(em, [dataSourceId], range);
     await acceptRun(em, services, INSIGHT_RUNS, run, { rows, delayMs });
     return { range, found: null };
   });

@@ -32,7 +32,7 @@ export class InsightStore {
        where data_source_id = ?`,
       [dataSourceId],
     );
-    return `${await arrivalsOf(this.#em, dataSourceId)} ${row?.experiments ?? ''}`;
+    return `${await arrivalsOf(this.#em, [dataSourceId])} ${row?.experiments ?? ''}`;
   }
 
   /**
@@ -49,7 +49,7 @@ export class InsightStore {
     const [found] = await this.#em.execute<{ id: Uuid }[]>(
       `select id from attribution.attributions
        where data_source_id = ? and model = 'causal' and conversion_event = ? and deleted_at is null
-         and status <> 'failed' and result is not null
+         and status <> 'failed' and result is not null and data_source_ids is null
          ${range === null ? '' : 'and date_start = ? and date_end = ?'}
        order by completed_at desc, id desc limit 1`,
       [dataSourceId, ATTRIBUTION_DEFAULTS.conversionEvent, ...(range === null ? [] : [range.start, range.end])],

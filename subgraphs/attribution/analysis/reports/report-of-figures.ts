@@ -84,7 +84,18 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
       }),
       models: shownModels(diagnostics.models),
       experiments: (figures.calibrations ?? []).map(reportedExperiment),
+      ...(diagnostics.stitching !== undefined && { stitching: reportedStitching(diagnostics.stitching) }),
     },
+  };
+}
+
+function reportedStitching(found: NonNullable<AnalysisFigures['diagnostics']['stitching']>) {
+  const { pairs, people, userMatchRate, stitchedUserMatchRate } = found;
+  return {
+    pairs,
+    people,
+    user_match_rate: ratio(userMatchRate),
+    stitched_user_match_rate: ratio(stitchedUserMatchRate),
   };
 }
 

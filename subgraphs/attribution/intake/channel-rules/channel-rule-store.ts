@@ -1,10 +1,11 @@
 import type { ChannelRule } from '../../../../schema/contract/channel-rules.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { Principal } from '../../../../schema/principal.ts';
-import type { SourceKey } from '../touchpoints/source-key.ts';
+import { joinedKey, type OneSource, type SourceKey } from '../touchpoints/source-key.ts';
 import type { Database, SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
+import type { Joined } from '../data-sources/joined-sources.ts';
 import type { ChannelNaming } from '../touchpoints/channel-expression.ts';
 
 /** The rules of a source, in their order; none where nobody has set any. */
@@ -29,6 +30,26 @@ export async function namedSource(
   { accountId, id }: Pick<DataSource, 'accountId' | 'id'>,
 ): Promise<SourceKey> {
   return { accountId, dataSourceId: id, naming: await database.asTenant(principal, (em) => channelNamingOf(em, id)) };
+}
+
+/** Several sources, to be read together, each as its rules say now. */
+export async function namedSources(
+  database: Database,
+  principal: Principal,
+  sources: Joined<Pick<DataSource, 'accountId' | 'id'>>,
+): Promise<SourceKey> {
+  return database.asTenant(principal, (em) => namedKey(em, sources));
+}
+
+/** The same inside of a transaction. */
+export async function namedKey(
+  em: SqlEntityManager,
+  sources: Joined<Pick<DataSource, 'accountId' | 'id'>>,
+): Promise<SourceKey> {
+  const keys: OneSource[] = [];
+  for (const { accountId, id } of sources)
+    keys.push({ accountId, dataSourceId: id, naming: await channelNamingOf(em, id as Uuid) });
+  return joinedKey(keys as unknown as Joined<OneSource>);
 }
 
 /** Puts rules in place of those that a source has, and their digest beside the source. */

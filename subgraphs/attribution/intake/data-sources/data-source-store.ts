@@ -53,6 +53,11 @@ export class DataSourceStore {
     return this.#em.find(DataSource, { id: { $in: [...ids] }, deletedAt: null });
   }
 
+  /** Sources that were connected with a brand, oldest first. */
+  async ofBrand(brandId: string, limit: number): Promise<readonly DataSource[]> {
+    return this.#em.find(DataSource, { brandId, deletedAt: null }, { orderBy: [{ id: 'asc' }], limit });
+  }
+
   /** Newest first, with the number of all sources. */
   async list(page: Page): Promise<readonly [Rows<DataSource>, number]> {
     const matching = { deletedAt: null };

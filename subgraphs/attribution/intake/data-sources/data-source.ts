@@ -30,10 +30,18 @@ export interface SourceStatistics extends Coverage {
   readonly conversions: number;
   readonly spendRows: number;
   readonly paths: number;
+  /** Pairs of ids that are one person. Absent from measurements that are older than such files; so are the next. */
+  readonly identities?: number;
+  /** Rates of exchange, one per currency and day. */
+  readonly fxRates?: number;
   /** Share of conversions whose user has at least one touchpoint. */
   readonly touchpointMatchRate: number;
   /** Share of conversions without a touchpoint in the 30 days before. */
   readonly unattributedShare: number;
+  /** Share of the users of conversions who have a touch, by the ids of the files. */
+  readonly userMatchRate?: number;
+  /** The same once the ids of one person are one; null without identities. */
+  readonly stitchedUserMatchRate?: number | null;
   /** Share of uploaded rows that repeated a natural key. */
   readonly duplicateRate: number;
 }
@@ -69,6 +77,8 @@ const DataSourceSchema = defineEntity({
     verifiedParts: p.text().nullable(),
     /** Names the channel rules in force; null for none. */
     channelRulesDigest: p.text().nullable(),
+    /** Names who is one person here; null where no file says it. */
+    identitiesDigest: p.text().nullable(),
     /** An analysis of it was asked for with auto_refresh. */
     feedsRefreshes: p.boolean().default(false),
     /** Counted by the database with every change that a watcher sees. */

@@ -5,6 +5,7 @@ import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../../platform/jobs/
 import { uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { DataSource } from './data-source.ts';
+import type { Joined } from './joined-sources.ts';
 
 /** A source that has received rows. */
 export interface LateRowsJob {
@@ -39,15 +40,17 @@ export async function noticeLateRows(em: SqlEntityManager, jobs: Jobs, source: L
   await enqueueLook(em, jobs, source);
 }
 
-/** The same, if rows have come since `before`. */
+/** The same, if rows of any of the sources that an analysis read have come since `before`: one look is enough. */
 export async function noticeRowsSince(
   em: SqlEntityManager,
   jobs: Jobs,
-  source: LateRowsJob,
+  analysis: Pick<LateRowsJob, 'accountId' | 'environment'>,
+  dataSourceIds: Joined<Uuid>,
   before: Arrivals | null,
 ): Promise<void> {
-  await em.execute(`select pg_advisory_xact_lock_shared(${LOCK})`, [source.dataSourceId]);
-  if ((await arrivalsOf(em, source.dataSourceId)) !== before) await enqueueLook(em, jobs, source);
+  for (const id of dataSourceIds.toSorted()) await em.execute(`select pg_advisory_xact_lock_shared(${LOCK})`, [id]);
+  if ((await arrivalsOf(em, dataSourceIds)) !== before)
+    await enqueueLook(em, jobs, { ...analysis, dataSourceId: dataSourceIds[0] });
 }
 
 /** First step of a look: whatever was noticed before it began is committed from here on. */
@@ -60,21 +63,24 @@ export function lateRowsOf({ accountId, environment, id }: DataSource): LateRows
   return { accountId, environment, dataSourceId: id as Uuid };
 }
 
-/** Null for a source that was deleted. */
-export async function arrivalsOf(em: SqlEntityManager, dataSourceId: Uuid): Promise<Arrivals | null> {
-  const [row] = await em.execute<{ arrivals: string }[]>(
+/** Null where one of the sources was deleted. */
+export async function arrivalsOf(em: SqlEntityManager, dataSourceIds: Joined<Uuid>): Promise<Arrivals | null> {
+  const rows = await em.execute<{ arrivals: string }[]>(
     `select concat_ws(' ', rows_accepted, last_sync, channel_rules_digest) as arrivals from attribution.data_sources ` +
-      `where id = ? and deleted_at is null`,
-    [dataSourceId],
+      `where id = any (?::text::uuid[]) and deleted_at is null order by id`,
+    [`{${dataSourceIds.join(',')}}`],
   );
-  return row?.arrivals ?? null;
+  return rows.length < dataSourceIds.length ? null : rows.map(({ arrivals }) => arrivals).join(', ');
 }
 
-/** Part of the transaction that accepts an analysis which wants to hear of late rows. */
-export async function listenToLateRows(em: SqlEntityManager, dataSourceId: Uuid): Promise<void> {
-  await em.execute(`update attribution.data_sources set feeds_refreshes = true where id = ? and not feeds_refreshes`, [
-    dataSourceId,
-  ]);
+/** Part of the transaction that accepts an analysis which wants to hear of late rows of its sources. */
+export async function listenToLateRows(em: SqlEntityManager, dataSourceIds: Joined<Uuid>): Promise<void> {
+  // In the order of their ids: two such transactions never wait for each other.
+  for (const id of dataSourceIds.toSorted())
+    await em.execute(
+      `update attribution.data_sources set feeds_refreshes = true where id = ? and not feeds_refreshes`,
+      [id],
+    );
 }
 
 const LOCK = `hashtextextended('late rows ' || ?, 0)`;

@@ -57,9 +57,14 @@ export function presentDetail(
       conversions: statistics?.conversions ?? 0,
       spendRows: statistics?.spendRows ?? 0,
       paths: statistics?.paths ?? 0,
+      identities: statistics?.identities ?? 0,
+      fxRates: statistics?.fxRates ?? 0,
       rejected: Number(source.rowsRejected),
     },
-    quality: statistics === null || statistics.conversions === 0 ? null : statistics,
+    quality:
+      statistics === null || statistics.conversions === 0
+        ? null
+        : { userMatchRate: null, stitchedUserMatchRate: null, ...statistics },
     currentSync:
       open === null
         ? null

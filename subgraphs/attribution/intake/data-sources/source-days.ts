@@ -78,18 +78,50 @@ export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Prom
 }
 
 /**
+ * What is on record of several sources, as the store finds it where it reads their rows together: rows add up, and so
+ * do digests, which are sums of 64 bits.
+ */
+export function joinedDays(recorded: readonly (readonly StoredDay[])[]): readonly StoredDay[] {
+  const [first, ...others] = recorded;
+  if (first !== undefined && others.length === 0) return first;
+  return [...Map.groupBy(recorded.flat(), ({ day }) => day)]
+    .map(([day, each]) => ({
+      day,
+      rows: each.reduce((sum, { rows }) => sum + rows, 0),
+      pathSteps: each.reduce((sum, { pathSteps }) => sum + pathSteps, 0),
+      digest: joinedDigest(each.map(({ digest }) => digest)),
+    }))
+    .toSorted((a, b) => a.day.localeCompare(b.day));
+}
+
+/** Of each kind of rows, as `touchpoints:123 spend:45`. */
+function joinedDigest(digests: readonly string[]): string {
+  const kinds = Map.groupBy(
+    digests.flatMap((digest) => digest.split(' ')).filter((entry) => entry !== ''),
+    (entry) => entry.slice(0, entry.indexOf(':')),
+  );
+  return [...kinds]
+    .map(([kind, entries]) => {
+      const sum = entries.reduce((total, entry) => total + BigInt(entry.slice(kind.length + 1)), 0n);
+      return `${kind}:${BigInt.asUintN(64, sum)}`;
+    })
+    .toSorted()
+    .join(' ');
+}
+
+/**
  * How many rows are on record of the days from `first` to `last`, both inclusive, each step of a path counted as a row.
  */
 export async function rowsOfDays(
   em: SqlEntityManager,
-  dataSourceId: Uuid,
+  dataSourceIds: readonly Uuid[],
   first: string,
   last: string,
 ): Promise<number> {
   const [row] = await em.execute<[{ rows: string }]>(
-    `select coalesce(sum(rows + path_steps), 0) as rows from attribution.source_days where data_source_id = ? and ` +
-      `day between ? and ?`,
-    [dataSourceId, first, last],
+    `select coalesce(sum(rows + path_steps), 0) as rows from attribution.source_days where data_source_id = ` +
+      `any (?::text::uuid[]) and day between ? and ?`,
+    [`{${dataSourceIds.join(',')}}`, first, last],
   );
   return Number(row.rows);
 }

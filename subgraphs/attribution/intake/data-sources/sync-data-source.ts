@@ -37,6 +37,7 @@ export const SYNC_QUEUE: JobQueue<SyncJob> = {
 export interface SourceMeasurement extends Omit<SourceStatistics, 'duplicateRate'> {
   readonly days: readonly StoredDay[];
   readonly parts: string | null;
+  readonly identitiesDigest: string | null;
 }
 
 /** Measures what is stored of a source; filled by the touchpoint store. */
@@ -135,13 +136,14 @@ export async function runSync(services: SyncServices, job: SyncJob, signal: Abor
 }
 
 async function measureAnew({ database, jobs, measureSource, clock }: SyncServices, job: SyncJob): Promise<void> {
-  const { days, parts, ...statistics } = await measureSource(job.accountId, job.dataSourceId);
+  const { days, parts, identitiesDigest, ...statistics } = await measureSource(job.accountId, job.dataSourceId);
   await database.asTenant(wholeAccount(job), async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (source === null || sync === null) return;
     const now = clock();
-    const stored = statistics.touchpoints + statistics.conversions + statistics.spendRows + statistics.paths;
+    const stored = rowsIn(statistics);
+    source.identitiesDigest = identitiesDigest;
     source.statistics = { ...statistics, duplicateRate: duplicateRate(source.recordsSynced(), stored) };
     source.error = null;
     source.lastSync = now;
@@ -177,6 +179,12 @@ async function endInError(
     if (source !== null) source.error = error;
     await em.flush();
   });
+}
+
+/** All rows that were found in a source. */
+export function rowsIn(found: Omit<SourceStatistics, 'duplicateRate'>): number {
+  const { touchpoints, conversions, spendRows, paths, identities = 0, fxRates = 0 } = found;
+  return touchpoints + conversions + spendRows + paths + identities + fxRates;
 }
 
 /** Share of accepted rows that repeated a natural key and so replaced a row that was there. */

@@ -35,6 +35,8 @@ const BOUND: Readonly<Record<StoredTable, Readonly<Record<string, string>>>> = {
   conversions: { currency: '{currency:String}' },
   spend: {},
   paths: { upload_id: '{upload_id:String}' },
+  identities: {},
+  fx: {},
 };
 
 interface VersionSpan {

@@ -9,9 +9,13 @@ import type { DataSource } from '../data-sources/data-source.ts';
 import { lateRowsOf, noticeLateRows } from '../data-sources/late-rows.ts';
 import { failureOf, type OnStored, type RecordsReport } from '../data-sources/records.ts';
 import { recordSourceDays } from '../data-sources/source-days.ts';
-import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
+import { duplicateRate, rowsIn, type MeasureSource, type SourceMeasurement } from '../data-sources/sync-data-source.ts';
 import { Upload } from '../data-sources/upload.ts';
+import { channelNamingOf } from '../channel-rules/channel-rule-store.ts';
+import { nearChannelWarning } from '../channel-rules/near-channels.ts';
+import { unmatchedSpend } from '../channel-rules/unmatched-spend.ts';
 import { IGNORED_PATHS } from '../touchpoints/current-paths.ts';
+import { MAX_PAIRS } from '../touchpoints/people.ts';
 import { assertReadable, ingestRecords, retried } from './ingest-records.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
@@ -196,9 +200,9 @@ async function completeUpload(
   report: IngestReport,
   onStored: OnStored | undefined,
 ): Promise<RecordsReport> {
-  const { days, parts, ...statistics } = await retried(() =>
-    services.measureSource(source.accountId, source.id as Uuid),
-  );
+  const measured = await retried(() => services.measureSource(source.accountId, source.id as Uuid));
+  const { days, parts, identitiesDigest, ...statistics } = measured;
+  const warnings = await retried(() => warningsOf(services, source, report.kind, measured));
   const now = services.clock();
   return services.database.asTenant(wholeAccount(source), async (em) => {
     const current = await new DataSourceStore(em).lock(source.id as Uuid);
@@ -220,8 +224,8 @@ async function completeUpload(
     current.rowsAccepted = accepted;
     current.rowsRejected = Number(current.rowsRejected) + report.rowsRejected;
     current.currency ??= report.currency;
-    const stored = statistics.touchpoints + statistics.conversions + statistics.spendRows + statistics.paths;
-    current.statistics = { ...statistics, duplicateRate: duplicateRate(accepted, stored) };
+    current.identitiesDigest = identitiesDigest;
+    current.statistics = { ...statistics, duplicateRate: duplicateRate(accepted, rowsIn(statistics)) };
     // Where nothing came, the source is as old as it was.
     if (failure === null) {
       current.error = null;
@@ -239,11 +243,33 @@ async function completeUpload(
       rowsAccepted,
       rowsRejected,
       firstErrors,
-      warnings: [...report.warnings, ...(current.ignoresPaths() ? [IGNORED_PATHS] : [])],
+      warnings: [...report.warnings, ...(current.ignoresPaths() ? [IGNORED_PATHS] : []), ...warnings],
     };
     await onStored?.(em, stated);
     return stated;
   });
+}
+
+/** What the rows of this kind, beside those that are there, should be told of. */
+async function warningsOf(
+  { database, clickhouse }: ReceiveServices,
+  source: DataSource,
+  kind: IngestReport['kind'],
+  { touchpoints, paths, spendRows, identities = 0 }: SourceMeasurement,
+): Promise<readonly string[]> {
+  if (kind === 'identities')
+    return identities <= MAX_PAIRS
+      ? []
+      : [
+          `The source holds ${identities.toLocaleString('en-US')} pairs of ids. Analyses read at most ` +
+            `${MAX_PAIRS.toLocaleString('en-US')} and fail beyond that.`,
+        ];
+  if (kind === 'conversions' || kind === 'fx' || spendRows === 0 || touchpoints + paths === 0) return [];
+  const dataSourceId = source.id as Uuid;
+  const naming = await database.asTenant(wholeAccount(source), (em) => channelNamingOf(em, dataSourceId));
+  return (await unmatchedSpend(clickhouse, { accountId: source.accountId, dataSourceId, naming })).map(
+    nearChannelWarning,
+  );
 }
 
 async function failUpload(

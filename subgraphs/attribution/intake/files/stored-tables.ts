@@ -44,6 +44,15 @@ export const STORED_TABLES = {
     date: 'Date32',
     line: 'UInt64',
   },
+  identities: {
+    id: 'String',
+    same_as: 'String',
+  },
+  fx: {
+    date: 'Date32',
+    currency: 'String',
+    rate: 'Decimal(18, 11)',
+  },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
 export type StoredTable = keyof typeof STORED_TABLES;
@@ -52,6 +61,7 @@ export type ColumnType =
   | "DateTime64(3, 'UTC')"
   | 'Decimal(18, 6)'
   | 'Decimal(18, 4)'
+  | 'Decimal(18, 11)'
   | 'Int8'
   | 'UInt8'
   | 'UInt64'

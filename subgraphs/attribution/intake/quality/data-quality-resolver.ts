@@ -55,7 +55,7 @@ export class DataQualityResolver {
     const { accountId, id: dataSourceId } = source;
     const [naming, uploads] = await this.#services.database.asTenant(principal, async (em) => [
       await channelNamingOf(em, dataSourceId as Uuid),
-      await uploadsWithFindings(em, dataSourceId as Uuid, dateRange),
+      await uploadsWithFindings(em, [dataSourceId as Uuid], dateRange),
     ]);
     return this.#services.measureQuality(
       { accountId, dataSourceId, naming, dateRange, conversionEvent: CONVERSION_EVENT },

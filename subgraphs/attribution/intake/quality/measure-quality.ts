@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { interruptible } from '../../../../platform/clickhouse/interruptible.ts';
 import { isPaidMedia } from '../data-sources/owned-media.ts';
 import { rejectedCurrencies } from '../files/rejects.ts';
-import { withoutGaps } from '../touchpoints/named-rows.ts';
+import { readTogether } from '../touchpoints/read-together.ts';
 import { sourceSpend, type CampaignSpend } from '../touchpoints/touchpoint-store.ts';
 import { judgeQuality } from './judge-quality.ts';
 import { measureStoredQuality, type QualityQuery } from './stored-quality.ts';
@@ -60,7 +60,7 @@ export type MeasureQuality = (
 export function qualityMeasure(store: ClickHouse): MeasureQuality {
   return async (query, context, signal) => {
     const clickhouse = signal === undefined ? store : interruptible(store, signal);
-    const source = await withoutGaps(clickhouse, query);
+    const { source } = await readTogether(clickhouse, query);
     const spend = sourceSpend(clickhouse, source, query.dateRange);
     return measureQuality(
       clickhouse,

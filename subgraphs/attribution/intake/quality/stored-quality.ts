@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { currentPathsOf, touchpointsOf } from '../touchpoints/named-rows.ts';
+import { conversionsOf, currentPathsOf, touchpointsOf } from '../touchpoints/named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
 
 /** What the stored rows of a range say of their own quality. Money in major units; days are UTC. */
@@ -72,7 +72,7 @@ const sumOf = (money: string): string => `toFloat64(sum(${money}))`;
  * One row. A conversion that names its own click has a touch. Users are told apart by 64 bits of a hash, which costs a
  * third of their names; one pass over the touches finds both those of buyers and users with too many.
  */
-const ORDERS = `
+const orderMatches = (orders: string, touches: string): string => `
   SELECT sum(n) AS count, ${sumOf('total')} AS revenue, sumIf(n, NOT matched) AS unmatched,
     toFloat64(sumIf(total, NOT matched)) AS unmatchedRevenue, uniqExactIf(user, n > 0) AS users,
     uniqExactIf(user, n > 0 AND NOT matched) AS unmatchedUsers, sumIf(n - 1, n > 1 AND price > 0) AS alike,
@@ -83,12 +83,12 @@ const ORDERS = `
     SELECT user, price, n, price * n AS total, clicks > 0 OR touches > 0 AS matched, touches
     FROM (
       SELECT ${USER} AS user, toDecimal128(revenue, 4) AS price, count() AS n, countIf(channel != '') AS clicks
-        FROM conversions FINAL WHERE ${BOUGHT}
+        FROM ${orders} WHERE ${BOUGHT}
         GROUP BY user, intDiv(toUnixTimestamp64Milli(ts), ${MINUTE_MS}), price
     ) AS bought FULL JOIN (
-      SELECT ${USER} AS user, count() AS touches FROM touchpoints
+      SELECT ${USER} AS user, count() AS touches FROM ${touches}
         WHERE ${OF_SOURCE} AND ${since(REACH_BACK_DAYS)} AND ${BEFORE_END} GROUP BY user
-        HAVING touches >= ${BOT_TOUCHES.least} OR user IN (SELECT ${USER} FROM conversions WHERE ${BOUGHT})
+        HAVING touches >= ${BOT_TOUCHES.least} OR user IN (SELECT ${USER} FROM ${orders} WHERE ${BOUGHT})
     ) AS touched USING (user)
   )`;
 const OrdersRow = z.object({
@@ -104,13 +104,13 @@ const OrdersRow = z.object({
   heavyUsers: z.array(z.string()),
 });
 
-const ORDER_GROUPS = `
+const orderGroups = (orders: string): string => `
   SELECT 'day' AS kind, toString(toDate32(any(ts))) AS name, count() AS n,
     ${sumOf('toDecimal128(revenue, 4)')} AS amount
-    FROM conversions FINAL WHERE ${BOUGHT} GROUP BY ${dayOf}
+    FROM ${orders} WHERE ${BOUGHT} GROUP BY ${dayOf}
   UNION ALL
   SELECT 'currency', toString(currency), count(), ${sumOf('toDecimal128(revenue, 4)')}
-    FROM conversions FINAL WHERE ${BOUGHT} GROUP BY currency
+    FROM ${orders} WHERE ${BOUGHT} GROUP BY currency
   UNION ALL
   SELECT 'ever', '', count(), toFloat64(countIf(revenue <= 0))
     FROM conversions WHERE ${OF_SOURCE} AND conversion_event = {conversion_event:String}`;
@@ -135,9 +135,9 @@ const touchGroups = (key: SourceKey): string => `
     WHERE dated = 0 OR (date >= toDate32({start:String}) AND date <= toDate32({end:String})) GROUP BY step`;
 const TouchGroup = z.object({ ofDay: Count, day: z.string(), channel: z.string(), touches: Count, unnamed: Count });
 
-const BOTS = `
+const bots = (touches: string): string => `
   SELECT count() AS users, sum(n) AS touches, ${sumOf('own')} AS cost FROM (
-    SELECT count() AS n, sum(cost) AS own, uniqExact(${dayOf}) AS days FROM touchpoints FINAL
+    SELECT count() AS n, sum(cost) AS own, uniqExact(${dayOf}) AS days FROM ${touches}
       WHERE ${IN_RANGE} AND ${USER} IN arrayMap(user -> toUInt64(user), {heavy_users:Array(String)})
       GROUP BY user_id HAVING n >= ${BOT_TOUCHES.least} AND n > ${BOT_TOUCHES.aDay} * days
   )`;
@@ -154,19 +154,29 @@ export async function measureStoredQuality(clickhouse: ClickHouse, query: Qualit
     },
     timeoutMs: READ_TIMEOUT_MS,
   };
+  // Names of channels say nothing of who touched and who bought.
+  const unnamed = {
+    ...query,
+    naming: undefined,
+    others: query.others?.map((other) => ({ ...other, naming: undefined })),
+  };
+  const orders = conversionsOf(unnamed, 'FINAL');
   const [[found], groups, touched] = await Promise.all([
-    clickhouse.rows(ORDERS, OrdersRow, options),
-    clickhouse.rows(ORDER_GROUPS, OrderGroup, options),
+    clickhouse.rows(orderMatches(orders, touchpointsOf(unnamed, '')), OrdersRow, options),
+    clickhouse.rows(orderGroups(orders), OrderGroup, options),
     clickhouse.rows(touchGroups(query), TouchGroup, options),
   ]);
-  const { heavyUsers, ...orders } = found!;
-  const [bots] =
+  const { heavyUsers, ...ofOrders } = found!;
+  const [ofBots] =
     heavyUsers.length === 0
       ? []
-      : await clickhouse.rows(BOTS, BotsRow, { ...options, params: { ...options.params, heavy_users: heavyUsers } });
+      : await clickhouse.rows(bots(touchpointsOf(unnamed, 'FINAL')), BotsRow, {
+          ...options,
+          params: { ...options.params, heavy_users: heavyUsers },
+        });
   const ever = groups.find(({ kind }) => kind === 'ever');
   return {
-    orders,
+    orders: ofOrders,
     everOrders: { count: ever?.n ?? 0, refunds: ever?.amount ?? 0 },
     currencies: groups
       .filter(({ kind }) => kind === 'currency')
@@ -180,7 +190,7 @@ export async function measureStoredQuality(clickhouse: ClickHouse, query: Qualit
       .filter(({ ofDay }) => ofDay === 0)
       .map(({ channel, touches, unnamed }) => ({ channel, touches, unnamed }))
       .toSorted((a, b) => (a.channel < b.channel ? -1 : 1)),
-    bots: bots ?? { users: 0, touches: 0, cost: 0 },
+    bots: ofBots ?? { users: 0, touches: 0, cost: 0 },
   };
 }
 

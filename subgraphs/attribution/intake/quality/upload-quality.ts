@@ -23,19 +23,19 @@ export type RecordedUpload = Omit<UploadQuality, 'foreignRows' | 'keptRejects'>;
 const MOST_UPLOADS = 200;
 
 /**
- * The uploads of a source that hold days of a range and of which something is to be said. A file that was sent again
+ * The uploads of sources that hold days of a range and of which something is to be said. A file that was sent again
  * stands in for the earlier one: later, of the same kind, over the same days, with at least as many rows taken.
  */
 export async function uploadsWithFindings(
   em: SqlEntityManager,
-  dataSourceId: Uuid,
+  dataSourceIds: readonly Uuid[],
   [start, end]: readonly [string, string],
 ): Promise<readonly RecordedUpload[]> {
   const rows = await em.execute<
     { id: string; kind: string; rows_accepted: number; rows_rejected: number; quality: FileQuality | null }[]
   >(
     `select id, kind, rows_accepted, rows_rejected, quality from attribution.uploads told
-      where data_source_id = ? and status in ('completed', 'failed') and kind is not null
+      where data_source_id = any (?::text::uuid[]) and status in ('completed', 'failed') and kind is not null
         and (rows_rejected > 0 or quality is not null)
         and coalesce(quality ->> 'firstDay', ?) <= ? and coalesce(quality ->> 'lastDay', ?) >= ?
         and not exists (
@@ -47,7 +47,7 @@ export async function uploadsWithFindings(
                 later.quality ->> 'firstDay' <= told.quality ->> 'firstDay'
                 and later.quality ->> 'lastDay' >= told.quality ->> 'lastDay')))
       order by started_at desc, id desc limit ${MOST_UPLOADS}`,
-    [dataSourceId, start, end, end, start],
+    [`{${dataSourceIds.join(',')}}`, start, end, end, start],
   );
   return rows.map(({ id, kind, rows_accepted, rows_rejected, quality }) => ({
     id,

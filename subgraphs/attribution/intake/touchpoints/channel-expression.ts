@@ -51,11 +51,13 @@ export interface ChannelExpression {
  * comparison are brought to lower case by the engine. A text is looked up once per row, and rules that ask for the same
  * members are tried all at once, by a look at the places of these texts: what takes time are the kinds of rules, and
  * the regular expressions.
+ * @param prefix of its parameters, where a statement has several
  * @returns null where nothing is said of rows that have these members
  */
 export function channelExpression(
   { rules, fillsGaps = false }: ChannelNaming,
   members: typeof TOUCH_MEMBERS | typeof CAMPAIGN_MEMBERS,
+  prefix = '',
 ): ChannelExpression | null {
   const known: readonly string[] = members;
   const lists = listsOf(rules);
@@ -72,17 +74,17 @@ export function channelExpression(
   ];
   return {
     words: [
-      ...asked.map((member) => `${placeOf(member, lists.words[member].size)} AS ${wordOf(member)}`),
+      ...asked.map((member) => `${placeOf(member, lists.words[member].size, prefix)} AS ${wordOf(member)}`),
       ...(hasGaps ? DEFAULT_COLUMNS : []),
     ],
     keys: sets.map((set, place) => `${keyOf(set === '' ? [] : (set.split(',') as TextMember[]))} AS rule_key_${place}`),
     gap: hasGaps ? DEFAULT_PLACE : '0',
-    rule: `least(${[none, none, ...alike.map((group) => firstOf(group, sets, lists, none))].join(', ')})`,
+    rule: `least(${[none, none, ...alike.map((group) => firstOf(group, sets, lists, none, prefix))].join(', ')})`,
     // Behind the names of rules, one place for the file's own and then the defaults: one look, where an `if` of each
     // would be slow.
     name: `rule + (rule = ${none}) * gap`,
     channel:
-      `if(name = ${none}, toString(channel), arrayConcat({rule_names:Array(String)}, [''], ` +
+      `if(name = ${none}, toString(channel), arrayConcat({${prefix}rule_names:Array(String)}, [''], ` +
       `${DEFAULT_CHANNELS})[name])`,
   };
 }
@@ -104,6 +106,7 @@ function firstOf(
   sets: readonly string[],
   { words, regexes }: RuleLists,
   none: number,
+  prefix: string,
 ): string {
   const [
     {
@@ -127,43 +130,44 @@ function firstOf(
       : `transform(${key}, [${[...firsts.keys()].join(', ')}], [${[...firsts.values()].join(', ')}], ${none})`;
   return regex === undefined
     ? first
-    : `if(match(campaign, {rule_regex_${regexes.indexOf(regex)}:String}), ${first}, ${none})`;
+    : `if(match(campaign, {${prefix}rule_regex_${regexes.indexOf(regex)}:String}), ${first}, ${none})`;
 }
 
 /**
  * The same for a step of an aggregated path, which has nothing but its name; null where no rule is about names alone.
  */
-export function stepExpression({ rules }: ChannelNaming): string | null {
+export function stepExpression({ rules }: ChannelNaming, prefix = ''): string | null {
   return stepsOf(rules).size === 0
     ? null
-    : `transform(lowerUTF8(step), ${lowered('rule_steps')}, {rule_step_names:Array(String)}, toString(step))`;
+    : `transform(lowerUTF8(step), ${lowered(`${prefix}rule_steps`)}, {${prefix}rule_step_names:Array(String)}, ` +
+        `toString(step))`;
 }
 
 /** Bound parameters of both. */
-export function channelParams({ rules }: ChannelNaming): Readonly<Record<string, StatementParam>> {
+export function channelParams({ rules }: ChannelNaming, prefix = ''): Readonly<Record<string, StatementParam>> {
   const { words, regexes } = listsOf(rules);
   const steps = stepsOf(rules);
   return {
     ...Object.fromEntries(
       TEXT_MEMBERS.filter((member) => words[member].size > 0).map((member) => [
-        listOf(member),
+        listOf(member, prefix),
         [...words[member].values()],
       ]),
     ),
-    ...Object.fromEntries(regexes.map((regex, place) => [`rule_regex_${place}`, regex])),
+    ...Object.fromEntries(regexes.map((regex, place) => [`${prefix}rule_regex_${place}`, regex])),
     ...(steps.size > 0 && {
-      rule_steps: [...steps.values()].map(({ step }) => step),
-      rule_step_names: [...steps.values()].map(({ channel }) => channel),
+      [`${prefix}rule_steps`]: [...steps.values()].map(({ step }) => step),
+      [`${prefix}rule_step_names`]: [...steps.values()].map(({ channel }) => channel),
     }),
-    rule_names: rules.map(({ channel }) => channel),
+    [`${prefix}rule_names`]: rules.map(({ channel }) => channel),
   };
 }
 
 const wordOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}`;
-const listOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}s`;
+const listOf = (member: TextMember, prefix: string): string => `${prefix}rule_${TEXT_COLUMNS[member]}s`;
 const lowered = (list: string): string => `arrayMap(word -> lowerUTF8(word), {${list}:Array(String)})`;
-const placeOf = (member: TextMember, count: number): string =>
-  `transform(lowerUTF8(${TEXT_COLUMNS[member]}), ${lowered(listOf(member))}, range(1, ${count + 1}), 0)`;
+const placeOf = (member: TextMember, count: number, prefix: string): string =>
+  `transform(lowerUTF8(${TEXT_COLUMNS[member]}), ${lowered(listOf(member, prefix))}, range(1, ${count + 1}), 0)`;
 /** A referrer is stored as its host. */
 const spelt = (member: TextMember, word: string): string => (member === 'referrer' ? referrerHost(word) || word : word);
 /**

@@ -60,6 +60,24 @@ const STATEMENTS: readonly string[] = [
   `DROP TABLE IF EXISTS ${FORMER.join(', ')} SYNC`,
 ];
 
+/**
+ * Who is one person, as files say it, and what follows for the sources that are read together (see people.ts): made
+ * anew whenever it is gone, so nothing is lost when the engine forgets it. `people` outlives the note of it by a day:
+ * an analysis that has found the note can still read them.
+ */
+const PEOPLE: readonly string[] = [
+  table('identities', 'id String, same_as String', 'id, same_as'),
+  `CREATE TABLE IF NOT EXISTS people (pool String, id UInt64, person UInt64, made DateTime DEFAULT now())
+    ENGINE = ReplacingMergeTree ORDER BY (pool, id) TTL made + INTERVAL 2 DAY`,
+  `CREATE TABLE IF NOT EXISTS people_made (pool String, facts String, made DateTime DEFAULT now())
+    ENGINE = ReplacingMergeTree ORDER BY pool TTL made + INTERVAL 1 DAY`,
+];
+
+/** Units of a source's currency per unit of another, by day. */
+const RATES: readonly string[] = [
+  table('fx', 'date Date32, currency LowCardinality(String), rate Decimal(18, 11)', 'currency, date'),
+];
+
 /** Columns that tables of earlier versions lack. */
 const ADDED: readonly string[] = ['referrer', 'click_id'].map(
   (column) => `ALTER TABLE touchpoints ADD COLUMN IF NOT EXISTS ${column} LowCardinality(String)`,
@@ -67,8 +85,8 @@ const ADDED: readonly string[] = ['referrer', 'click_id'].map(
 
 /** Creates what is missing of the tables; any number of processes may do so at once. */
 export async function migrateColumnarTables(clickhouse: ClickHouse): Promise<void> {
-  await clickhouse.migrate([...STATEMENTS, ...ADDED]);
+  await clickhouse.migrate([...STATEMENTS, ...ADDED, ...PEOPLE, ...RATES]);
 }
 
 /** Every table that holds rows of a source. */
-export const SOURCE_TABLES = ['touchpoints', 'conversions', 'spend', 'paths', 'rejects'] as const;
+export const SOURCE_TABLES = ['touchpoints', 'conversions', 'spend', 'paths', 'identities', 'fx', 'rejects'] as const;

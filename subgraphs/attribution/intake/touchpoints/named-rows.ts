@@ -1,13 +1,24 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { CURRENT_PATHS } from './current-paths.ts';
-import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 import { CAMPAIGN_MEMBERS, channelExpression, stepExpression, TOUCH_MEMBERS } from './channel-expression.ts';
+import { CURRENT_PATHS, currentPaths } from './current-paths.ts';
+import {
+  joinedKey,
+  namedAlike,
+  OF_SOURCE,
+  ofGroup,
+  sourceParams,
+  sourcesOf,
+  type NamedAlike,
+  type OneSource,
+  type SourceKey,
+} from './source-key.ts';
 
 /*
- * The tables of a source as analyses read them: their channels are called as the rules in force say. A source without
- * rules, all of whose touches name a channel, is read from the bare table. Natural keys keep the raw names: FINAL acts
- * before anything is renamed.
+ * The tables of a source as analyses read them: their channels are called as the rules in force say, the ids of one
+ * person are one, and an order that several sources tell is there once. A source without rules and identities, all of
+ * whose touches name a channel, is read from the bare table. Natural keys keep the raw names: FINAL acts before
+ * anything is renamed.
  */
 
 type Final = 'FINAL' | '';
@@ -16,7 +27,7 @@ const READ_TIMEOUT_MS = 120_000;
 
 /** Touches, under the name of their table. */
 export function touchpointsOf(key: SourceKey, final: Final): string {
-  return named('touchpoints', final, key, TOUCH_MEMBERS);
+  return ofPeople('touchpoints', key, named('touchpoints', final, key, TOUCH_MEMBERS));
 }
 
 /** Spend, under the name of its table. */
@@ -26,13 +37,19 @@ export function spendOf(key: SourceKey, final: Final): string {
 
 /** Conversions, under the name of their table. An empty channel says that no click is attached, and stays empty. */
 export function conversionsOf(key: SourceKey, final: Final): string {
-  return named('conversions', final, key, CAMPAIGN_MEMBERS, true);
+  return ofPeople('conversions', key, toldOnce(key, named('conversions', final, key, CAMPAIGN_MEMBERS, true)));
+}
+
+/** Conversions under the name of their table, each once, with the users and channels of their files. */
+export function ordersOf(key: SourceKey, final: Final): string {
+  return toldOnce(key, `conversions ${final}`);
 }
 
 /** Aggregated paths as they lie in the store, under the name of their table. */
 export function storedPathsOf(key: SourceKey): string {
-  const path = stepsIn(key);
-  return path === null ? 'paths' : `(SELECT * REPLACE (${path}) FROM paths WHERE ${OF_SOURCE}) AS paths`;
+  const groups = namedAlike(key);
+  if (groups.every((group) => stepsIn(group) === null)) return 'paths';
+  return `${union(groups, (group, rows) => `SELECT ${stepsIn(group) ?? '*'} FROM paths WHERE ${rows}`)} AS paths`;
 }
 
 /**
@@ -40,41 +57,101 @@ export function storedPathsOf(key: SourceKey): string {
  * row.
  */
 export function currentPathsOf(key: SourceKey): string {
-  const path = stepsIn(key);
-  return path === null ? CURRENT_PATHS : `(SELECT * REPLACE (${path}) FROM ${CURRENT_PATHS})`;
+  const groups = namedAlike(key);
+  if (groups.every((group) => stepsIn(group) === null)) return CURRENT_PATHS;
+  return union(groups, (group, rows) => `SELECT ${stepsIn(group) ?? '*'} FROM ${currentPaths(rows)}`);
 }
 
-function stepsIn({ naming }: SourceKey): string | null {
-  const step = naming === undefined ? null : stepExpression(naming);
-  return step === null ? null : `arrayMap(step -> ${step}, path) AS path`;
+function stepsIn({ naming, prefix }: NamedAlike): string | null {
+  const step = naming === undefined ? null : stepExpression(naming, prefix);
+  return step === null ? null : `* REPLACE (arrayMap(step -> ${step}, path) AS path)`;
+}
+
+/** What each group of sources is read by, one below the other. */
+function union(groups: readonly NamedAlike[], select: (group: NamedAlike, rows: string) => string): string {
+  return groups.length === 1
+    ? `(${select(groups[0]!, OF_SOURCE)})`
+    : `(${groups.map((group) => select(group, ofGroup(group))).join(' UNION ALL ')})`;
 }
 
 function named(
   table: string,
   final: Final,
-  { naming }: SourceKey,
+  key: SourceKey,
   members: Parameters<typeof channelExpression>[1],
   isEmptyKept = false,
 ): string {
-  const expression = naming === undefined ? null : channelExpression(naming, members);
-  if (expression === null) return `${table} ${final}`;
-  const channel = isEmptyKept ? `if(channel = '', '', ${expression.channel})` : expression.channel;
-  return `(SELECT * REPLACE (toLowCardinality(${channel}) AS channel) FROM (
-    SELECT *, ${expression.name} AS name FROM (
-      SELECT *, ${expression.rule} AS rule, ${expression.gap} AS gap FROM (
-        SELECT ${['*', ...expression.keys].join(', ')}
-          FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
+  const groups = namedAlike(key);
+  const expressionOf = ({ naming, prefix }: NamedAlike) =>
+    naming === undefined ? null : channelExpression(naming, members, prefix);
+  if (groups.every((group) => expressionOf(group) === null)) return `${table} ${final}`;
+  const select = (group: NamedAlike, rows: string): string => {
+    const expression = expressionOf(group);
+    if (expression === null) return `SELECT * FROM ${table} ${final} WHERE ${rows}`;
+    const channel = isEmptyKept ? `if(channel = '', '', ${expression.channel})` : expression.channel;
+    const added = [...expression.words, ...expression.keys].map((column) => column.slice(column.lastIndexOf(' ') + 1));
+    return `SELECT * EXCEPT (${[...added, 'rule', 'gap', 'name'].join(', ')}) REPLACE (toLowCardinality(${channel}) AS
+      channel) FROM (
+      SELECT *, ${expression.name} AS name FROM (
+        SELECT *, ${expression.rule} AS rule, ${expression.gap} AS gap FROM (
+          SELECT ${['*', ...expression.keys].join(', ')}
+            FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${rows})
+        )
       )
-    )
-  )) AS ${table}`;
+    )`;
+  };
+  return `${union(groups, select)} AS ${table}`;
 }
 
-/** The same source, to be read with default channels where some of its touches came without one. */
+/** The order of the sources, from 0. */
+const PLACE = 'toUInt8(indexOf({data_source_ids:Array(String)}, toString(data_source_id)) - 1)';
+/** Orders and the places of those sources that tell them after another one does. */
+const TOLD_AGAIN = `SELECT told, arrayJoin(arraySlice(bitPositionsToArray(places), 2)) AS place FROM (
+  SELECT sipHash128(order_id) AS told, groupBitOr(bitShiftLeft(toUInt32(1), ${PLACE})) AS places
+    FROM conversions WHERE ${OF_SOURCE} GROUP BY told HAVING bitCount(places) > 1
+)`;
+
+function toldOnce({ others = [], repeatedOrders }: SourceKey, conversions: string): string {
+  if (others.length === 0 || repeatedOrders === 0) return conversions;
+  return `(SELECT * FROM ${conversions} WHERE ${OF_SOURCE}
+    AND (sipHash128(order_id), toUInt64(${PLACE})) NOT IN (
+      SELECT told, toUInt64(place) FROM (${TOLD_AGAIN})
+    )) AS conversions`;
+}
+
+/** Ids that are one person's become one. */
+function ofPeople(table: string, { people }: SourceKey, rows: string): string {
+  if (people === undefined) return rows;
+  return `(SELECT * EXCEPT (known_id, known_person)
+      REPLACE (if(known_person = 0, user_id, concat('person-', hex(known_person))) AS user_id)
+    FROM (SELECT * FROM ${rows} WHERE ${OF_SOURCE}) AS told ANY LEFT JOIN (
+      SELECT id AS known_id, person AS known_person FROM people WHERE pool = {people:String}
+    ) AS known ON sipHash64(told.user_id) = known.known_id) AS ${table}`;
+}
+
+/** How many orders more than one of the sources tells. */
+export async function countRepeatedOrders(clickhouse: ClickHouse, key: SourceKey): Promise<number> {
+  if (sourcesOf(key).length === 1) return 0;
+  const [row] = await clickhouse.rows(
+    `SELECT uniqExact(told) AS repeated FROM (${TOLD_AGAIN})`,
+    z.object({ repeated: z.coerce.number() }),
+    { params: sourceParams(key), timeoutMs: READ_TIMEOUT_MS },
+  );
+  return row?.repeated ?? 0;
+}
+
+/** The same sources, to be read with default channels where some of their touches came without one. */
 export async function withoutGaps<Source extends SourceKey>(clickhouse: ClickHouse, source: Source): Promise<Source> {
   const rows = await clickhouse.rows(
-    `SELECT 1 AS gap FROM touchpoints WHERE ${OF_SOURCE} AND channel = '' LIMIT 1`,
-    z.unknown(),
+    `SELECT DISTINCT toString(data_source_id) AS id FROM touchpoints WHERE ${OF_SOURCE} AND channel = '' ` +
+      `LIMIT ${sourcesOf(source).length}`,
+    z.object({ id: z.string() }),
     { params: sourceParams(source), timeoutMs: READ_TIMEOUT_MS },
   );
-  return rows.length === 0 ? source : { ...source, naming: { rules: source.naming?.rules ?? [], fillsGaps: true } };
+  if (rows.length === 0) return source;
+  const gaps = new Set(rows.map(({ id }) => id));
+  const filled = (one: OneSource): OneSource =>
+    gaps.has(one.dataSourceId) ? { ...one, naming: { rules: one.naming?.rules ?? [], fillsGaps: true } } : one;
+  const [first, ...others] = sourcesOf(source).map(filled) as [OneSource, ...OneSource[]];
+  return { ...source, ...joinedKey([first, ...others]) };
 }

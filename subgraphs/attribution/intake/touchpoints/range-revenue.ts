@@ -3,6 +3,7 @@ import { toCents } from '../../../../compute/numerics/largest-remainder.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { UNDATED } from '../data-sources/source-days.ts';
 import { CURRENT_PATHS } from './current-paths.ts';
+import { ordersOf } from './named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 
 /** A range of UTC days, both included, and the conversions that count. */
@@ -30,10 +31,10 @@ const Row = z.object({
 const SCALE = 10_000;
 const amountOf = (revenue: string): string => `toString(toInt256(sum(toDecimal128(${revenue}, 4)) * ${SCALE}))`;
 /** The day of the row is a number while rows are grouped: dates of other centuries have no type of their own. */
-const STATEMENT = `
+const statement = (key: SourceKey): string => `
   SELECT 'conversions' AS kind, toString(toDate32(any(ts))) AS day, toString(conversion_event) AS name,
     ${amountOf('revenue')} AS amount
-    FROM conversions FINAL WHERE ${OF_SOURCE} AND conversion_event IN {events:Array(String)}
+    FROM ${ordersOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND conversion_event IN {events:Array(String)}
       AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC')
     GROUP BY intDiv(toUnixTimestamp64Milli(ts), 86400000), conversion_event
   UNION ALL SELECT 'events', '', '', toString(count()) FROM (
@@ -43,8 +44,8 @@ const STATEMENT = `
     FROM ${CURRENT_PATHS} WHERE dated = 0 OR (date >= {start:Date32} AND date <= {end:Date32}) GROUP BY day`;
 
 /**
- * The revenue of a source by day, read once for all of `queries`: days and events that none of them asks for are not
- * read. Aggregated paths count where the source has nothing else, undated ones in every range.
+ * The revenue of a source, or of several together, by day, read once for all of `queries`: days and events that none of
+ * them asks for are not read. Aggregated paths count where the source has nothing else, undated ones in every range.
  */
 export async function readRevenue(
   clickhouse: ClickHouse,
@@ -59,7 +60,7 @@ export async function readRevenue(
       .at(-1) ?? UNDATED,
   ];
   const events = [...new Set(queries.map(({ conversionEvent }) => conversionEvent))];
-  const rows = await clickhouse.rows(STATEMENT, Row, {
+  const rows = await clickhouse.rows(statement(key), Row, {
     params: { ...sourceParams(key), start: first, end: last, events },
     timeoutMs: READ_TIMEOUT_MS,
   });

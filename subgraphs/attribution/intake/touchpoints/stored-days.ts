@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { recordedRange, UNDATED, type StoredDay } from '../data-sources/source-days.ts';
 import { CURRENT_PATHS } from './current-paths.ts';
-import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
+import { OF_SOURCE, sourceParams, sourcesOf, type SourceKey } from './source-key.ts';
 
 const READ_TIMEOUT_MS = 120_000;
 const DAY_MS = 86_400_000;
@@ -28,6 +28,9 @@ const hashOf = (values: string, ...names: readonly string[]): string =>
 const ORIGIN_HASH =
   `if(channel != '' AND referrer = '' AND click_id = '', 1, ` +
   `${factorOf(['source', 'medium', 'referrer', 'click_id'])})`;
+
+/** Between the digests of several sources, which are in the order of the sources. */
+const BETWEEN_PARTS = ' ';
 
 /** Number of the day of a time, counted from 1970-01-01. */
 const DAY_OF_TIME = 'intDiv(toUnixTimestamp64Milli(ts), 86400000)';
@@ -91,22 +94,38 @@ export async function storedDays(
 }
 
 /**
- * Names the state in which the engine holds a source's rows, by the checksums of its parts: as long as it stays the
- * same, so do the rows. It also changes when parts are merged, which leaves the rows as they are. null where the engine
- * does not tell.
+ * Names the state in which the engine holds the rows of each source, by the checksums of its parts: as long as it stays
+ * the same, so do the rows. It also changes when parts are merged, which leaves the rows as they are. null where the
+ * engine does not tell.
  */
 export async function partsDigest(clickhouse: ClickHouse, key: SourceKey): Promise<string | null> {
   try {
     const [row] = await clickhouse.rows(
-      `SELECT toString(cityHash64(arraySort(groupArray((table, name, hash_of_all_files))))) AS digest FROM system.parts
-        WHERE active AND database = currentDatabase() AND table IN ('touchpoints', 'conversions', 'spend', 'paths')
-          AND partition = {partition:String}`,
+      `SELECT arrayStringConcat(arrayMap(wanted -> toString(cityHash64(arraySort(arrayMap(part -> part.2,
+          arrayFilter(part -> part.1 = wanted, parts))))), {partitions:Array(String)}), '${BETWEEN_PARTS}') AS digest
+        FROM (SELECT groupArray((partition, (table, name, hash_of_all_files))) AS parts FROM system.parts
+          WHERE active AND database = currentDatabase() AND table IN ('touchpoints', 'conversions', 'spend', 'paths')
+            AND partition IN {partitions:Array(String)})`,
       z.object({ digest: z.string() }),
-      { params: { partition: `('${key.accountId}','${key.dataSourceId}')` } },
+      {
+        params: {
+          partitions: sourcesOf(key).map(({ accountId, dataSourceId }) => `('${accountId}','${dataSourceId}')`),
+        },
+      },
     );
     return row?.digest ?? null;
   } catch {
     // A server may keep its system tables to itself.
     return null;
   }
+}
+
+/** The same of several sources, each of which has its own; null where one is not known. */
+export function joinedParts(parts: readonly (string | null | undefined)[]): string | null {
+  return parts.some((each) => each == null) ? null : parts.join(BETWEEN_PARTS);
+}
+
+/** What {@link joinedParts} joined, in the same order. */
+export function partsOfEach(joined: string): readonly string[] {
+  return joined.split(BETWEEN_PARTS);
 }

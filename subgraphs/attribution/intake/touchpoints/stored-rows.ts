@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { currentPathsOf, spendOf, touchpointsOf } from './named-rows.ts';
+import { currentPathsOf, ordersOf, spendOf, touchpointsOf } from './named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 
 const READ_TIMEOUT_MS = 120_000;
@@ -69,7 +69,7 @@ const othersStatement = (key: SourceKey): string => `
     0. AS touched FROM ${spendOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND ${inDays('date')} GROUP BY spend.channel
   UNION ALL
   SELECT 'conversions', '', count(), toFloat64(sum(toDecimal128(revenue, 4))), toFloat64(count()), 0.
-    FROM conversions FINAL
+    FROM ${ordersOf(key, 'FINAL')}
     WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:String}, 3, 'UTC')
       AND ts < toDateTime64(toDate32({end:String}) + 1, 3, 'UTC') AND conversion_event = {conversion_event:String}
   UNION ALL

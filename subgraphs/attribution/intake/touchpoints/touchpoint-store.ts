@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClickHouse, StatementOptions } from '../../../../platform/clickhouse/client.ts';
+import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { conversionsOf, spendOf, storedPathsOf, touchpointsOf } from './named-rows.ts';
 import { coverageOf } from '../data-sources/coverage.ts';
@@ -7,6 +7,7 @@ import { UNDATED } from '../data-sources/source-days.ts';
 import type { MeasureSource } from '../data-sources/sync-data-source.ts';
 import { SOURCE_TABLES } from './columnar-schema.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
+import { stitched, type Stitched } from './people.ts';
 import { partsDigest, storedDays } from './stored-days.ts';
 
 const Count = z.coerce.number();
@@ -64,22 +65,28 @@ export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Pr
 export function measureSource(clickhouse: ClickHouse, clock: () => Date): MeasureSource {
   return async (accountId, dataSourceId) => {
     const now = clock();
-    const options = { params: sourceParams({ accountId, dataSourceId }), timeoutMs: LONG_READ_MS };
-    const before = await partsDigest(clickhouse, { accountId, dataSourceId });
-    const [{ counts, days }, matches] = await Promise.all([
-      storedDays(clickhouse, { accountId, dataSourceId }, { deduplicated: true, now }),
-      matchedConversions(clickhouse, options),
+    const source = { accountId, dataSourceId };
+    const before = await partsDigest(clickhouse, source);
+    const [{ counts, days }, beside, raw, people] = await Promise.all([
+      storedDays(clickhouse, source, { deduplicated: true, now }),
+      besideRows(clickhouse, source),
+      matchedConversions(clickhouse, source),
+      stitchedIfFew(clickhouse, source),
     ]);
-    const after = await partsDigest(clickhouse, { accountId, dataSourceId });
+    const matches = people === null ? raw : await matchedConversions(clickhouse, people.source);
+    const after = await partsDigest(clickhouse, source);
     const dated = days.map(({ day }) => day).filter((day) => day !== UNDATED);
     return {
       touchpoints: counts.touchpoints,
       conversions: counts.conversions,
       spendRows: counts.spend,
       paths: counts.paths,
+      ...beside,
       ...coverageOf(dated, now),
       touchpointMatchRate: matches.conversions === 0 ? 0 : matches.matched / matches.conversions,
       unattributedShare: matches.conversions === 0 ? 0 : 1 - matches.attributed / matches.conversions,
+      userMatchRate: raw.users === 0 ? 0 : raw.matchedUsers / raw.users,
+      stitchedUserMatchRate: people === null ? null : matches.users === 0 ? 0 : matches.matchedUsers / matches.users,
       days,
       parts: before === after ? after : null,
     };
@@ -241,34 +248,66 @@ function spendBy(
   );
 }
 
-type ReadOptions = Pick<StatementOptions, 'params' | 'timeoutMs'>;
+interface MatchedConversions {
+  readonly conversions: number;
+  readonly matched: number;
+  readonly attributed: number;
+  /** Whose the conversions are, and how many of them have a touch. */
+  readonly users: number;
+  readonly matchedUsers: number;
+}
 
 /**
  * Per user in time order, `arrayFill` carries the last touch forward to every conversion: linear, however many there
  * are. Events are packed as milliseconds × 2 + 1 for a conversion; a click attached to a conversion is a touch of its
  * own.
  */
-async function matchedConversions(
-  clickhouse: ClickHouse,
-  options: ReadOptions,
-): Promise<{ conversions: number; matched: number; attributed: number }> {
+export async function matchedConversions(clickhouse: ClickHouse, key: SourceKey): Promise<MatchedConversions> {
+  const [conversions, touchpoints] = [conversionsOf(key, 'FINAL'), touchpointsOf(key, 'FINAL')];
   const [row] = await clickhouse.rows(
-    `SELECT sum(bought) AS conversions, sum(if(touched > 0, bought, 0)) AS matched, sum(followed) AS attributed FROM (
+    `SELECT sum(bought) AS conversions, sum(if(touched > 0, bought, 0)) AS matched, sum(followed) AS attributed,
+      countIf(bought > 0) AS users, countIf(bought > 0 AND touched > 0) AS matchedUsers FROM (
       SELECT arraySort(groupArray(event)) AS events, countIf(bitTest(event, 0)) AS bought,
         countIf(NOT bitTest(event, 0)) AS touched,
         arrayCount((event, before) -> bitTest(event, 0) AND NOT bitTest(before, 0)
           AND event - before <= ${UNATTRIBUTED_AFTER_DAYS * DAY_MS * 2 + 1},
           events, arrayFill(event -> NOT bitTest(event, 0), events)) AS followed
       FROM (
-        SELECT user_id, toUnixTimestamp64Milli(ts) * 2 + 1 AS event FROM conversions FINAL WHERE ${OF_SOURCE}
-        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM conversions FINAL
+        SELECT user_id, toUnixTimestamp64Milli(ts) * 2 + 1 AS event FROM ${conversions} WHERE ${OF_SOURCE}
+        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM ${conversions}
           WHERE ${OF_SOURCE} AND channel != ''
-        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM touchpoints FINAL
-          WHERE ${OF_SOURCE} AND user_id IN (SELECT user_id FROM conversions WHERE ${OF_SOURCE})
+        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM ${touchpoints}
+          WHERE ${OF_SOURCE} AND user_id IN (SELECT user_id FROM ${conversionsOf(key, '')} WHERE ${OF_SOURCE})
       ) GROUP BY user_id
     )`,
-    z.object({ conversions: Count, matched: Count, attributed: Count }),
-    options,
+    z.object({ conversions: Count, matched: Count, attributed: Count, users: Count, matchedUsers: Count }),
+    { params: sourceParams(key), timeoutMs: LONG_READ_MS },
   );
-  return row ?? { conversions: 0, matched: 0, attributed: 0 };
+  return row ?? { conversions: 0, matched: 0, attributed: 0, users: 0, matchedUsers: 0 };
+}
+
+/** Rows that are no journeys: who is one person, what money is worth; and what names the former. */
+async function besideRows(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+): Promise<{ identities: number; fxRates: number; identitiesDigest: string | null }> {
+  const [row] = await clickhouse.rows(
+    `SELECT (SELECT count() FROM fx FINAL WHERE ${OF_SOURCE}) AS fxRates, count() AS identities,
+      toString(sum(cityHash64(id, same_as))) AS digest FROM identities FINAL WHERE ${OF_SOURCE}`,
+    z.object({ identities: Count, fxRates: Count, digest: z.string() }),
+    { params: sourceParams(key), timeoutMs: LONG_READ_MS },
+  );
+  const { identities, fxRates, digest } = row ?? { identities: 0, fxRates: 0, digest: '' };
+  return { identities, fxRates, identitiesDigest: identities === 0 ? null : `${identities}-${digest}` };
+}
+
+/** Null where there are no identities, or so many that no analysis reads them. */
+async function stitchedIfFew(clickhouse: ClickHouse, key: SourceKey): Promise<Stitched<SourceKey> | null> {
+  try {
+    const people = await stitched(clickhouse, key);
+    return people.found === null ? null : people;
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.code === 'too_many_identities') return null;
+    throw error;
+  }
 }

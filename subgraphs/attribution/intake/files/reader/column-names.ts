@@ -36,6 +36,9 @@ export const ALIASES: Names = {
   path: ['journey_path', 'channel_path'],
   conversions: ['total_conversions'],
   nulls: ['total_null', 'total_nulls'],
+  id: [],
+  same_as: [],
+  rate: ['exchange_rate', 'fx_rate'],
   ...CLICK_NAMES,
 };
 
@@ -306,6 +309,9 @@ export const LIKELY_NAMES: Names = {
   path: ['pfad', 'parcours', 'ruta', 'camino', 'percorso', 'pad'],
   conversions: ['konversionen', 'conversiones', 'conversioni', 'conversies'],
   nulls: ['null_paths', 'non_conversions'],
+  id: [],
+  same_as: [],
+  rate: ['kurs', 'wechselkurs', 'umrechnungskurs', 'taux', 'taux_de_change', 'tipo_de_cambio', 'cambio', 'koers'],
   ...CLICK_NAMES,
 };
 

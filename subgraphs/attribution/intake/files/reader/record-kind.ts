@@ -6,7 +6,7 @@ import { invalidFile, type RefusedFileError } from './refused-file.ts';
 /**
  * What the rows of a file are. `events` is one table for touches and conversions, a conversion being a row of its own.
  */
-export type RecordKind = 'touchpoints' | 'conversions' | 'spend' | 'paths' | 'events';
+export type RecordKind = 'touchpoints' | 'conversions' | 'spend' | 'paths' | 'events' | 'identities' | 'fx';
 
 export interface KindShape {
   readonly kind: RecordKind;
@@ -67,6 +67,18 @@ export const RECORD_SHAPES: readonly KindShape[] = [
     anyOf: ['conversions', 'nulls'],
     optional: ['conversions', 'revenue', 'nulls', 'date', 'currency'],
     excluded: ['user_id', 'channel', 'conversion', 'order_id', 'spend'],
+  },
+  {
+    kind: 'identities',
+    required: ['id', 'same_as'],
+    optional: [],
+    excluded: ['user_id', 'path', 'order_id', 'spend', 'rate'],
+  },
+  {
+    kind: 'fx',
+    required: ['date', 'currency', 'rate'],
+    optional: [],
+    excluded: ['user_id', 'path', 'order_id', 'spend', 'same_as'],
   },
 ];
 

@@ -11,11 +11,14 @@ import {
   type TimeBounds,
   type TimeStyle,
 } from './cells.ts';
+import { CurrencyNameCell } from './currency-name-cell.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
+import { RateCell } from './rate-cell.ts';
 import type { RecordKind } from './record-kind.ts';
 import { tableFilledBy, type RecordTable } from './record-table.ts';
 import { summedSpend } from './spend-table.ts';
 import type { DecimalSign } from './styles/number-style.ts';
+import { UserCell } from './user-cell.ts';
 
 /** A cell of a row and where it stands in the file; `place` is -1 for a column that the file does not have. */
 export interface PlacedCell {
@@ -67,11 +70,15 @@ export function recordShape(kind: RecordKind, options: ShapeOptions): RecordShap
       return spendShape(options);
     case 'paths':
       return pathShape(options);
+    case 'identities':
+      return identityShape();
+    case 'fx':
+      return rateShape(options);
   }
 }
 
 const text =
-  (cell: TextCell) =>
+  (cell: TextCell | UserCell | CurrencyNameCell) =>
   (column: TextColumn): void =>
     cell.addTo(column);
 const number =
@@ -104,7 +111,7 @@ const moment = ({ bounds, styles }: ShapeOptions, column: 'timestamp' | 'date', 
 
 function touchCells(options: ShapeOptions) {
   return {
-    user_id: new TextCell(true),
+    user_id: new UserCell(),
     timestamp: moment(options, 'timestamp', true),
     event_id: new TextCell(false),
     campaign: new TextCell(false),
@@ -199,7 +206,7 @@ function lessRefund(revenue: number | bigint, refunded: number | bigint): number
 
 function conversionTable(cells: {
   order_id: TextCell;
-  user_id: TextCell;
+  user_id: UserCell;
   timestamp: TimeCell;
   event_id: TextCell;
   revenue: NumberCell;
@@ -225,7 +232,7 @@ function conversionTable(cells: {
 function conversionShape(options: ShapeOptions): RecordShape {
   const cells = {
     order_id: new TextCell(true),
-    user_id: new TextCell(true),
+    user_id: new UserCell(),
     timestamp: moment(options, 'timestamp', true),
     revenue: amount(options, 'revenue', 4, { isRequired: true, mayBeNegative: true }),
     refunded: amount(options, 'refunded', 4, { mayBeNegative: true }),
@@ -293,5 +300,41 @@ function pathShape(options: ShapeOptions): RecordShape {
     tables: [table],
     tableOf: () => table,
     timeMs: () => cells.date.ms,
+  };
+}
+
+/** Pairs of ids that are one person; they have no day. */
+function identityShape(): RecordShape {
+  const cells = { id: new UserCell(), same_as: new UserCell() };
+  const table = tableFilledBy('identities', { id: text(cells.id), same_as: text(cells.same_as) });
+  return {
+    cells: placed(cells),
+    currency: null,
+    fault: NO_FAULT,
+    tables: [table],
+    tableOf: () => table,
+    timeMs: () => Number.NaN,
+  };
+}
+
+/** Rates of exchange: the currency of a row is what is priced, not that of the source. */
+function rateShape(options: ShapeOptions): RecordShape {
+  const cells = {
+    date: moment(options, 'date', true),
+    currency: new CurrencyNameCell(),
+    rate: new RateCell(options.styles.decimalOf('rate')),
+  };
+  const table = tableFilledBy('fx', {
+    date: day(cells.date),
+    currency: text(cells.currency),
+    rate: (column) => cells.rate.addTo(column),
+  });
+  return {
+    cells: placed(cells),
+    currency: null,
+    fault: NO_FAULT,
+    tables: [table],
+    tableOf: () => table,
+    timeMs: () => Number.NaN,
   };
 }

@@ -32,7 +32,7 @@ export function rowsOfBlock(block: Buffer): Record<string, string | number>[] {
     }
     at += 8;
     const value = Number(block.readBigInt64LE(at - 8));
-    const scale = /^Decimal\(18, (\d)\)$/.exec(type)?.[1];
+    const scale = /^Decimal\(18, (\d+)\)$/.exec(type)?.[1];
     if (scale !== undefined) return value / 10 ** Number(scale);
     return type.startsWith('DateTime64') ? new Date(value).toISOString() : value;
   }

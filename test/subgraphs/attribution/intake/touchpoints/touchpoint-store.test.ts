@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listRejects } from '../../../../../subgraphs/attribution/intake/files/rejects.ts';
 import { CURRENT_PATHS } from '../../../../../subgraphs/attribution/intake/touchpoints/current-paths.ts';
+import { sourceParams } from '../../../../../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import {
   measureSource,
   purgeSource,
@@ -56,7 +57,7 @@ describe('what is stored', () => {
         `SELECT arrayStringConcat(path, '>') AS path, toFloat64(conversions) AS conversions, toFloat64(revenue) AS ` +
           `revenue FROM ${CURRENT_PATHS} ORDER BY path`,
         z.object({ path: z.string(), conversions: z.number(), revenue: z.number() }),
-        { params: { account_id: 'account', data_source_id: source } },
+        { params: sourceParams(key(source)) },
       );
     const file = 'path,conversions,revenue,nulls\na > b,1,10,0\nc,1,1,0\na > b,2,20,0\n';
     const sum = [
