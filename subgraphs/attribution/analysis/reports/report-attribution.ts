@@ -3,6 +3,7 @@ import type { ReportFormat } from '../../../../schema/value-lists.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import type { PacedTurns } from '../../../../platform/paced-turns.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
+import { sourceIdsOf } from '../../intake/data-sources/joined-sources.ts';
 import { requireRun } from '../../runs/run-table.ts';
 import { ATTRIBUTION_RUNS, type Attribution } from '../attributions/attribution.ts';
 import type { ExportedFile } from '../attributions/export-attribution.ts';
@@ -75,9 +76,11 @@ function reportOf(attribution: Attribution) {
 }
 
 /** What was analysed; of the sandbox it says so, since a page is passed on without the headers that do. */
-function subjectOf({ id, dataSourceId, environment }: Attribution): string {
+function subjectOf(attribution: Attribution): string {
+  const { id, environment } = attribution;
   const isReal = environment === 'live';
-  return `${publicId('ds', dataSourceId)} · ${publicId('attr', id)}${isReal ? '' : ' · sandbox, not real business'}`;
+  const sources = sourceIdsOf(attribution).map((source) => publicId('ds', source));
+  return `${sources.join(', ')} · ${publicId('attr', id)}${isReal ? '' : ' · sandbox, not real business'}`;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
