@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
-import { EXPORT_FORMATS, EXPORT_LEVELS } from '../schema/value-lists.ts';
+import { EXPORT_FORMATS, EXPORT_LEVELS, REPORT_FORMATS } from '../schema/value-lists.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
@@ -16,7 +16,10 @@ import type { ExportAttribution } from '../rest-adapter/call.ts';
 const PATH = '/exports/';
 const FILE_NAME = 'x-file-name';
 
-const query = z.object({ format: z.enum(EXPORT_FORMATS), level: z.enum(EXPORT_LEVELS) });
+const query = z.union([
+  z.object({ level: z.enum(EXPORT_LEVELS), format: z.enum(EXPORT_FORMATS) }),
+  z.object({ level: z.literal('report'), format: z.enum(REPORT_FORMATS) }),
+]);
 
 /** The gateway's side. */
 export function forwardExports(subgraphUrl: string, tokens: PrincipalTokens): ExportAttribution {

@@ -199,6 +199,7 @@ function copyAssets() {
     'services',
     'subgraphs',
     'gateway',
+    'report',
     'rest-adapter',
     'processes',
   ].filter((room) => existsSync(join(root, room)));

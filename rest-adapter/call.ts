@@ -7,7 +7,6 @@ import type { uploadReport } from '../schema/contract/ingest.ts';
 import type { Inspection } from '../schema/contract/inspection.ts';
 import type { UploadOptions } from '../schema/contract/upload-options.ts';
 import type { ProblemType } from '../schema/problems.ts';
-import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission, Admitted } from '../services/identity/admission/admission.ts';
 import type { FirstAccount } from '../services/identity/opening/first-account.ts';
 import type { Oauth } from '../services/identity/oauth/oauth.ts';
@@ -17,6 +16,7 @@ import type { Claims, HeldClaim } from '../services/idempotency/claims.ts';
 import type { KeySet } from '../services/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
 import { originOf } from './client-address.ts';
+import type { AskedFile } from './download-media.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { KeptAnswer } from './kept-answer.ts';
@@ -98,7 +98,7 @@ export interface ExportedFile {
 export type ExportAttribution = (
   context: RequestContext,
   id: string,
-  request: { readonly format: ExportFormat; readonly level: ExportLevel; readonly signal: AbortSignal },
+  request: AskedFile & { readonly signal: AbortSignal },
 ) => Promise<ExportedFile>;
 
 /** The settings that the REST door needs. */

@@ -3,6 +3,7 @@ import type { ProblemType } from '../schema/problems.ts';
 import type { Json } from '../schema/rest-shape.ts';
 import type { Action } from '../schema/actions.ts';
 import type { StrangerClass } from '../services/identity/limits/rate-limits.ts';
+import type { AskedFile, DownloadFormat } from './download-media.ts';
 
 export type { Json };
 
@@ -88,6 +89,13 @@ export interface Job {
   present(shaped: Json): Json;
 }
 
+/** What an operation of kind `download` answers with. */
+export interface Download<Query = Json> {
+  readonly formats: readonly DownloadFormat[];
+  /** The file that a request asks for. */
+  asked(query: Query): AskedFile;
+}
+
 /** One row of the contract: all that routing, checks, validation, documentation and tests need to know. */
 export interface Operation<
   Path extends z.ZodObject = z.ZodObject,
@@ -132,6 +140,8 @@ export interface Operation<
   /** The answer shows one resource, so that it carries an ETag. */
   readonly isResource?: boolean;
   readonly job?: Job;
+  /** Of kind `download` alone. */
+  readonly download?: Download<z.output<Query>>;
   /** What an operation of kind `oauth` asks the authorization server for. */
   readonly tokenEndpoint?: 'exchange' | 'revoke';
   /** GraphQL variables with camelCase names; enum values stay as the contract writes them. */

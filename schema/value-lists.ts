@@ -45,6 +45,13 @@ export const QUALITY_CODES = [
   'campaign_coverage',
   'refunds_missing',
 ] as const;
+/** Of these, the ones after which nobody knows whose the money is (interface decisions §20). */
+export const DECISIVE_QUALITY_CODES = [
+  'order_match_rate',
+  'user_match_rate',
+  'rejected_revenue',
+  'mixed_currencies',
+] as const satisfies readonly (typeof QUALITY_CODES)[number][];
 export const QUALITY_SEVERITIES = ['info', 'warning', 'blocking'] as const;
 export const QUALITY_STATUSES = ['good', 'warning', 'blocking'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
@@ -75,6 +82,9 @@ export const EXPORT_FORMATS = ['csv', 'ndjson', 'json', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const EXPORT_LEVELS = ['channels', 'periods', 'campaigns', 'paths'] as const;
 export type ExportLevel = (typeof EXPORT_LEVELS)[number];
+/** What the report of an analysis can be had as. */
+export const REPORT_FORMATS = ['html', 'xlsx'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
 

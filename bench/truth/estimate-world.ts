@@ -33,7 +33,10 @@ export interface Estimate {
   readonly low?: readonly number[];
   readonly high?: readonly number[];
   /** of causal: whether the channel's effect is known as a point, in part or not at all, and the codes of why */
-  readonly identification?: readonly { readonly status: string; readonly codes: readonly string[] }[];
+  readonly identification?: readonly {
+    readonly status: 'point' | 'partial' | 'none';
+    readonly codes: readonly string[];
+  }[];
 }
 
 export type Estimates = Readonly<Record<Method, Estimate>> & {

@@ -14,6 +14,8 @@ import {
   totalErrorOf,
   works,
 } from './summary.ts';
+import { foundOfSentences } from './sentences-page.ts';
+import type { ShopRecord } from './shop-record.ts';
 import type { WorldRecord } from './world-record.ts';
 import { REPORT_USERS } from './worlds.ts';
 
@@ -80,9 +82,13 @@ these worlds the model knows it, so that the intervals cover more than they say 
 
 /**
  * The whole page, in Markdown: `records` are the worlds that the bars are measured on, `smaller` some of them with
- * fewer customers.
+ * fewer customers; `shops` those of other authors, of which it says how often a sentence of the report is false.
  */
-export function reportPage(records: readonly WorldRecord[], smaller: readonly WorldRecord[]): string {
+export function reportPage(
+  records: readonly WorldRecord[],
+  smaller: readonly WorldRecord[],
+  shops: readonly ShopRecord[] = [],
+): string {
   const working = records.filter(works);
   const idle = records.filter((record) => !works(record));
   const bars = barsOf(records);
@@ -92,6 +98,9 @@ export function reportPage(records: readonly WorldRecord[], smaller: readonly Wo
   return [
     '# How close each model comes to the truth',
     INTRODUCTION,
+    ...(shops.length === 0
+      ? []
+      : [`## What the report says\n\n${foundOfSentences(shops)} [Every sentence](sentences.md).`]),
     `## The bars\n\n${records.length} worlds, ${working.length} of them with channels that work, ` +
       `${events.toLocaleString('en')} events. The causal model ${verdict}.`,
     SIZE,

@@ -4,12 +4,13 @@
  * names, or beginnings of names, of worlds (`truth/report tuning plain_1`) it runs those and writes nothing. Worlds
  * with fewer customers (`plain_1_of_20000`) count for no bar.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { familyFigure, intervalFigure, shareErrorFigure, sizeFigure } from './figures.ts';
 import { recordWorlds } from './record-worlds.ts';
 import { byFamily, reportPage } from './report-page.ts';
+import type { ShopRecord } from './shop-record.ts';
 import { summaryOfSize, worldsBySize } from './sizes.ts';
 import { barsOf, claimedTotal, errorTable, intervalsOf, shareErrorOf, totalErrorOf, works } from './summary.ts';
 import type { WorldRecord } from './world-record.ts';
@@ -48,8 +49,9 @@ for (const { name, measured, wanted: limit, met } of bars)
   console.log(`${met ? 'met   ' : 'MISSED'} ${percent(measured)}  ${name}: ${limit}`);
 if (wanted.length === 0) {
   const working = judged.filter(works);
+  const shops = JSON.parse(readFileSync(join(folder, 'judged.json'), 'utf8')) as ShopRecord[];
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'README.md'), reportPage(judged, smaller));
+  writeFileSync(join(folder, 'README.md'), reportPage(judged, smaller, shops));
   writeFileSync(join(folder, 'share-error.svg'), shareErrorFigure(working));
   writeFileSync(join(folder, 'families.svg'), familyFigure(byFamily(working)));
   writeFileSync(join(folder, 'intervals.svg'), intervalFigure(working));

@@ -9,7 +9,7 @@ import { newRequestId, publicId } from '../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { withInstallation, type Installation } from './installation.ts';
 

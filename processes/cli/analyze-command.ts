@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { QualityCode } from '../../schema/contract/data-quality.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
-import { terminalTable } from '../report/terminal-table.ts';
+import { terminalTable } from '../../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { commandProgress } from './command-progress.ts';
 import { readExperiments } from './experiments-file.ts';
@@ -59,7 +59,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
     );
     progress.end();
     if (options.report !== undefined) {
-      const { htmlReport } = await import('../report/html-report.ts');
+      const { htmlReport } = await import('../../report/html-report.ts');
       await writeReport(options.report, htmlReport(report, files.map((file) => file.name).join(', ')));
       progress.note(`report written to ${options.report}`);
     }

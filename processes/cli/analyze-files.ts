@@ -26,13 +26,13 @@ import { partsDigest } from '../../subgraphs/attribution/intake/touchpoints/stor
 import { ingestRecords } from '../../subgraphs/attribution/intake/files/ingest-records.ts';
 import type { IngestReport } from '../../subgraphs/attribution/intake/files/ingest-report.ts';
 import { ReadingRoom } from '../../subgraphs/attribution/intake/files/reading-room.ts';
-import type { AttributionReport } from '../report/attribution-report.ts';
-import { printable } from '../report/terminal-text.ts';
+import type { AttributionReport } from '../../report/attribution-report.ts';
+import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import type { CommandProgress } from './command-progress.ts';
 import type { optionsOf } from './file-options.ts';
 import type { InputFile } from './input-file.ts';
-import { reportOfFigures } from './report-of-figures.ts';
+import { reportOfFigures } from '../../subgraphs/attribution/analysis/reports/report-of-figures.ts';
 import { trustOfFiles } from './trust-of-files.ts';
 
 export interface AnalyzeRequest {

@@ -13,7 +13,7 @@ import { isUuid } from '../../platform/identifiers.ts';
 import { openDatabase } from '../../platform/postgres/database.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { auditPlaces } from '../audit-services.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { withInstallation } from './installation.ts';
 import { readKeys } from './key-set.ts';

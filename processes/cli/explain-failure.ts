@@ -1,5 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 
 export interface ExplainedFailure {

@@ -6,7 +6,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import { inspectFile } from '../../subgraphs/attribution/intake/files/ingest-records.ts';
 import { presentFinding } from '../../subgraphs/attribution/intake/files/inspect-records.ts';
 import { ReadingRoom } from '../../subgraphs/attribution/intake/files/reading-room.ts';
-import { inspectionText } from '../report/inspection-text.ts';
+import { inspectionText } from './inspection-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { optionsOf, type FileOptions } from './file-options.ts';
 import { inputFile, type InputFile } from './input-file.ts';

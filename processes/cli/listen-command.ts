@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
 import { newWebhookSecret } from '../../services/webhooks/signature.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { followEvents, type HeardEvent } from './listen/follow-events.ts';
 import { forwardEvent, type ForwardOutcome, type Receiver } from './listen/forward-event.ts';

@@ -5,7 +5,7 @@ import { snakeCase } from '../../schema/rest-shape.ts';
 import type { AnalysisFigures } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
 import { presentTrust } from '../../subgraphs/attribution/analysis/attributions/present-trust.ts';
 import type { TrustEvidence } from '../../subgraphs/attribution/analysis/attributions/trust-evidence.ts';
-import type { ReportedTrust } from '../report/attribution-report.ts';
+import type { ReportedTrust } from '../../report/attribution-report.ts';
 
 /**
  * The trust of figures that were made from files: all but provenance, which asks for a source that is connected,

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Json } from '../../schema/rest-shape.ts';
 import { checkSignedResult, type SignatureCheck, type SignatureReason } from '../../services/trust/signed-result.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { bytesOf, readKeys, strictJson } from './key-set.ts';
 

@@ -1,5 +1,4 @@
-import type { ExportFormat } from '../../schema/value-lists.ts';
-import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
+import { DOWNLOAD_MEDIA_TYPES, type DownloadFormat } from '../download-media.ts';
 import type { Json, Operation } from '../operation.ts';
 import { ON_REQUEST } from './alternatives.ts';
 import type { Components } from './components.ts';
@@ -8,7 +7,7 @@ import { isPage, pageSchema } from './lists.ts';
 import { takesIdempotencyKey } from './parameters.ts';
 
 /** Of the bodies of downloads: generated clients make text, parsed JSON or a blob of them. */
-const DOWNLOADED: Readonly<Record<ExportFormat, Json>> = {
+const DOWNLOADED: Readonly<Record<DownloadFormat, Json>> = {
   csv: { type: 'string', description: 'A header, then one line per row' },
   ndjson: { type: 'string', description: 'One JSON object per row and line' },
   json: {
@@ -17,6 +16,8 @@ const DOWNLOADED: Readonly<Record<ExportFormat, Json>> = {
     items: { type: 'object', additionalProperties: true },
   },
   parquet: { type: 'string', format: 'binary' },
+  html: { type: 'string', description: 'One page that loads nothing' },
+  xlsx: { type: 'string', format: 'binary' },
 };
 
 export function answersOf(operation: Operation, components: Components): Json {
@@ -62,14 +63,12 @@ export function answersOf(operation: Operation, components: Components): Json {
           },
         }),
     ...(kind === 'stream' || kind === 'feed' ? events : {}),
-    ...(kind === 'download'
-      ? Object.fromEntries(
-          Object.entries(DOWNLOAD_MEDIA_TYPES).map(([format, type]) => [
-            type.split(';', 1)[0],
-            { schema: DOWNLOADED[format as ExportFormat] },
-          ]),
-        )
-      : {}),
+    ...Object.fromEntries(
+      (operation.download?.formats ?? []).map((format) => [
+        DOWNLOAD_MEDIA_TYPES[format].split(';', 1)[0],
+        { schema: DOWNLOADED[format] },
+      ]),
+    ),
   };
   return {
     [success.status]: {

@@ -4,7 +4,7 @@ import { newAttribution } from '../../schema/contract/attribution-request.ts';
 import { RESULT_SECTIONS } from '../../schema/contract/attribution-result.ts';
 import { attributions } from '../../schema/contract/attributions.ts';
 import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
-import { EXPORT_FORMATS, EXPORT_LEVELS } from '../../schema/value-lists.ts';
+import { EXPORT_FORMATS, EXPORT_LEVELS, REPORT_FORMATS } from '../../schema/value-lists.ts';
 import { operationsOf } from '../contract-operations.ts';
 import { nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
@@ -146,9 +146,38 @@ export const attributionOperations = [
       headers: { 'Content-Disposition': 'attachment, with a name for the file' },
     },
     problems: ['resource_not_found', 'conflict', 'data_source_unavailable'],
+    download: { formats: EXPORT_FORMATS, asked: ({ format, level }) => ({ format, level }) },
     variables: ({ path }) => ({ id: path.id, ...sections([]) }),
     present: (data) => presentAttribution(objectAt(data, 'attribution')),
     example: { path: { id: EXAMPLE_ID }, query: { format: 'csv', level: 'channels' } },
+  }),
+  operation({
+    id: 'reportAttribution',
+    tag: 'Attribution',
+    method: 'GET',
+    path: '/attribution/{id}/report',
+    kind: 'download',
+    action: 'attribution:export',
+    document: 'Attribution',
+    summary: 'Download the report of an analysis',
+    description:
+      'For people, one HTML page: what may be said of each channel and of all together, as far as the intervals ' +
+      'allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. As xlsx, a ' +
+      'workbook: the same sentences, and the figures as numbers. An analysis without figures is answered with ' +
+      'conflict, code not_ready. It is one of the four files that an account may have open.',
+    pathSchema: idPath,
+    querySchema: z.object({ format: z.enum(REPORT_FORMATS).default('html') }),
+    success: {
+      status: 200,
+      description: 'The report',
+      schema: null,
+      headers: { 'Content-Disposition': 'attachment, with a name for the file' },
+    },
+    problems: ['resource_not_found', 'conflict'],
+    download: { formats: REPORT_FORMATS, asked: ({ format }) => ({ format, level: 'report' }) },
+    variables: ({ path }) => ({ id: path.id, ...sections([]) }),
+    present: (data) => presentAttribution(objectAt(data, 'attribution')),
+    example: { path: { id: EXAMPLE_ID }, query: { format: 'html' } },
   }),
   operation({
     id: 'streamAttribution',

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { ExportFormat, ExportLevel } from '../../schema/value-lists.ts';
 import type { Step } from '../call.ts';
 import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import { execute } from '../graph.ts';
@@ -17,14 +16,13 @@ export const downloadFile: Step = {
     const { operation, request, door, http } = call;
     const data = await execute(call, operation.document!, operation.variables(request));
     const resource = operation.present(data, request, door.config.publicBaseUrl)!;
-    const { format, level } = request.query as { readonly format: ExportFormat; readonly level: ExportLevel };
+    const asked = operation.download!.asked(request.query);
     const over = new AbortController();
     http.res.once('close', () => over.abort());
     // Whoever left meanwhile does not leave again.
     if (http.res.destroyed) over.abort();
     const file = await door.exportAttribution(call.context, String(resource['id']), {
-      format,
-      level,
+      ...asked,
       signal: over.signal,
     });
     const cut = (): void => {
@@ -33,7 +31,7 @@ export const downloadFile: Step = {
     };
     call.answer = {
       status: operation.success.status,
-      mediaType: DOWNLOAD_MEDIA_TYPES[format],
+      mediaType: DOWNLOAD_MEDIA_TYPES[asked.format],
       body: Readable.from(atReadersPace(whileAdmitted(call, file.body), cut, door.config.slowestReader), {
         objectMode: false,
       }),

@@ -122,6 +122,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/attribution/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the report of an analysis
+         * @description For people, one HTML page: what may be said of each channel and of all together, as far as the intervals allow, with the charts and tables beneath. It loads nothing and runs no script, and prints on A4. As xlsx, a workbook: the same sentences, and the figures as numbers. An analysis without figures is answered with conflict, code not_ready. It is one of the four files that an account may have open.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["reportAttribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/attribution/{id}/stream": {
         parameters: {
             query?: never;
@@ -3243,6 +3265,28 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `conflict`: The request conflicts with the state of the resource */
+        "callers.409.conflict": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `internal_error`: An unexpected error */
         "strangers.500.internal_error": {
             headers: {
@@ -5601,6 +5645,65 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             409: components["responses"]["callers.409.conflict.data_source_unavailable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    reportAttribution: {
+        parameters: {
+            query?: {
+                /** @example html */
+                format?: "html" | "xlsx";
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path: {
+                /**
+                 * @description Analysis, attr_…
+                 * @example attr_01JQ2m6Yw3TfK8sVbNcXrE
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description attachment, with a name for the file */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            409: components["responses"]["callers.409.conflict"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];

@@ -31,7 +31,10 @@ export function attributionSubgraph(
 ): Promise<Subgraph> {
   const dataSources = new DataSourceResolver(services);
   const attributions = new AttributionResolver(services);
-  const links = new AttributionLinksResolver((reference, context) => dataSources.resolveReference(reference, context));
+  const links = new AttributionLinksResolver(
+    (reference, context) => dataSources.resolveReference(reference, context),
+    services.publicBaseUrl,
+  );
   return buildSubgraph({
     name: 'attribution',
     resolvers: [

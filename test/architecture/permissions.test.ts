@@ -15,6 +15,8 @@ const OPEN_FIELDS = [
   'AttributionFeeResolver.platformFeeCents',
   // A reference, which the agents subgraph resolves by its own permission.
   'AttributionLinksResolver.agent',
+  // An address alone; what lies there asserts the action.
+  'AttributionLinksResolver.reportUrl',
   // Resolved by DataSourceResolver.resolveReference.
   'AttributionLinksResolver.dataSource',
 ];

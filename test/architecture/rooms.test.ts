@@ -23,6 +23,9 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
       'compute/run-options.ts',
       'compute/models/experiment-design/experiment-designs.ts',
       'compute/numerics/largest-remainder.ts',
+      'report/attribution-report.ts',
+      'report/html-report.ts',
+      'report/workbook.ts',
     ],
   ],
   ['subgraphs/agents/', ['subgraphs/agents/', 'services/', 'platform/', 'schema/']],
@@ -40,6 +43,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
       'gateway/client.ts',
     ],
   ],
+  ['report/', ['report/', 'schema/', 'compute/numerics/normal-quantile.ts']],
   ['examples/', ['examples/']],
 ];
 
@@ -52,7 +56,7 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
   ['subgraphs/attribution/intake/files/reader/', ['styles', 'presets']],
   [
     'subgraphs/attribution/analysis/',
-    ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs'],
+    ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs', 'reports'],
   ],
   ['subgraphs/agents/', ['registry', 'referrals']],
   ['subgraphs/billing/', ['plans', 'fees']],

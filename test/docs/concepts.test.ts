@@ -5,7 +5,7 @@ import { buildSchema, parse, validate } from 'graphql';
 import { everyPicture } from '../../bench/concepts/every-picture.ts';
 import { pathExample, visitExample } from '../../bench/concepts/worked-examples.ts';
 import { DAY_S, DEFAULT_RUN_PARAMETERS } from '../../compute/run-options.ts';
-import type { AttributionReport } from '../../processes/report/attribution-report.ts';
+import type { AttributionReport } from '../../report/attribution-report.ts';
 import { attributionOperations } from '../../rest-adapter/operations/attribution.ts';
 import { pathTable } from '../compute/reference-data.ts';
 import { figures } from '../compute/run-in-thread.ts';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShopTruth } from '../../../examples/shop/generate.ts';
-import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
+import type { AttributionReport } from '../../../report/attribution-report.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 
 const CHANNELS = [
@@ -138,7 +138,7 @@ describe('liftgraph analyze', () => {
     expect(code).toBe(0);
     for (const channel of CHANNELS) expect(stdout).toMatch(new RegExp(`^${channel} {2,}[\\d,]+\\.\\d\\d {3}`, 'm'));
     expect(stdout).toMatch(/^total .*/m);
-    expect(stdout).toContain('Delta_R ');
+    expect(stdout).toContain('Recovered revenue (Delta_R) is ');
     expect(stdout).not.toContain('\u001B');
     for (const step of ['Starting the engine', 'Building journeys', 'Combining the models'])
       expect(stderr).toContain(step);

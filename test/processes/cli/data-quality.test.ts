@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
+import type { AttributionReport } from '../../../report/attribution-report.ts';
 import { csvOf, withRows } from '../../planted-shop.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 

@@ -1,7 +1,7 @@
 import { Ctx, Directive, Field, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
-import { CentsScalar } from '../../../../platform/graph/scalars.ts';
+import { CentsScalar, UrlScalar } from '../../../../platform/graph/scalars.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
 import { DataSourceType } from '../../intake/data-sources/data-source-type.ts';
@@ -20,10 +20,15 @@ export class ServedAgentType {
 export class AttributionLinksResolver {
   readonly #findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>;
 
+  /** Ends in `/v1`. */
+  readonly #publicBaseUrl: string;
+
   constructor(
     findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>,
+    publicBaseUrl: string,
   ) {
     this.#findSource = findSource;
+    this.#publicBaseUrl = publicBaseUrl;
   }
 
   @FieldResolver(() => ServedAgentType, { nullable: true, description: 'The agent that served the source.' })
@@ -37,6 +42,17 @@ export class AttributionLinksResolver {
   })
   dataSource(@Root() attribution: AttributionRecord, @Ctx() context: RequestContext): Promise<DataSourceType | null> {
     return this.#findSource({ id: attribution.dataSourceId }, context);
+  }
+
+  @FieldResolver(() => UrlScalar, {
+    nullable: true,
+    description:
+      'Where the report for people is downloaded, an HTML page, with the same credential; null until there are ' +
+      'figures.',
+  })
+  reportUrl(@Root() { id, currency }: AttributionRecord): string | null {
+    // Figures and their currency come together.
+    return currency === null ? null : `${this.#publicBaseUrl}/attribution/${id}/report`;
   }
 }
 

@@ -13,12 +13,11 @@ import { JourneyStore } from '../journeys/journey-store.ts';
 import type { FileLimits } from '../journeys/file-format.ts';
 import { tableFile } from '../journeys/table-file.ts';
 import type { Attribution } from './attribution.ts';
-import { isFinished } from '../../runs/run.ts';
 import { requireRun } from '../../runs/run-table.ts';
 import { ATTRIBUTION_RUNS } from './attribution.ts';
 import { exportedTable } from './exported-tables.ts';
 import type { OpenExports } from './open-exports.ts';
-import { publicationOf } from './published-figures.ts';
+import { requireFigures } from './published-figures.ts';
 
 export interface ExportRequest {
   readonly format: ExportFormat;
@@ -84,13 +83,7 @@ async function writtenFile(
     const sources = await findSources(em, sourceIdsOf(attribution));
     return { attribution, source: sources === null ? null : await namedKey(em, sources) };
   });
-  const { status, figures } = publicationOf(attribution);
-  if (figures === null)
-    throw new ProblemError(
-      'conflict',
-      `The analysis is ${status} and has no figures${isFinished(attribution) ? '' : ' yet'}.`,
-      { code: 'not_ready' },
-    );
+  const figures = requireFigures(attribution);
   if (level === 'paths' && source === null)
     throw new ProblemError(
       'data_source_unavailable',

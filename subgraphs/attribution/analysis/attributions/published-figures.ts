@@ -1,5 +1,6 @@
+import { ProblemError } from '../../../../schema/problems.ts';
 import { areFiguresInRange, FIGURES_OUT_OF_RANGE } from './amount-range.ts';
-import type { RunFailure, RunStatus } from '../../runs/run.ts';
+import { isFinished, type RunFailure, type RunStatus } from '../../runs/run.ts';
 import type { Attribution } from './attribution.ts';
 import type { AnalysisFigures } from './figures.ts';
 
@@ -32,4 +33,19 @@ export function publicationOf({ status, result, failure }: Stored): Publication 
   // While a refresh is under way, there is hope.
   if (status !== 'completed') return { status, figures: null, failure: null };
   return isReadable ? { status: 'failed', figures: null, failure: FIGURES_OUT_OF_RANGE } : UNREADABLE;
+}
+
+/**
+ * The figures of an analysis for whoever can't do without.
+ * @throws ProblemError `conflict` (not_ready) where it has none, or none yet
+ */
+export function requireFigures(attribution: Stored): AnalysisFigures {
+  const { status, figures } = publicationOf(attribution);
+  if (figures === null)
+    throw new ProblemError(
+      'conflict',
+      `The analysis is ${status} and has no figures${isFinished(attribution) ? '' : ' yet'}.`,
+      { code: 'not_ready' },
+    );
+  return figures;
 }

@@ -1,15 +1,10 @@
 import type { DataQuality, QualityCheck, QualityCode } from '../../../../schema/contract/data-quality.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
+import { DECISIVE_QUALITY_CODES } from '../../../../schema/value-lists.ts';
 import { RunFailedError } from '../../runs/run-failed-error.ts';
 import type { Credit } from './compose-figures.ts';
 
-/** Checks after which nobody knows whose the money is (interface decisions §20). */
-const DECISIVE: ReadonlySet<QualityCode> = new Set([
-  'order_match_rate',
-  'user_match_rate',
-  'rejected_revenue',
-  'mixed_currencies',
-]);
+const DECISIVE: ReadonlySet<QualityCode> = new Set(DECISIVE_QUALITY_CODES);
 const WARNED = 0.5;
 
 /** Blocking checks that whoever asks has not accepted. */
