@@ -67,6 +67,8 @@ const IN_FLIGHT = 2;
 const RETRY_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
 const MAX_FIRST_ERRORS = 100;
 const LF = 0x0a;
+const DEFAULT_CURRENCY = 'USD';
+const MONEY = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const HOUR_MS = 3_600_000;
 
 /**
@@ -193,12 +195,12 @@ class Blocks {
 }
 
 /** What the sender should know beside the rejects. */
-export function warningsOf({ preset, skipped, hasZoneless, converted }: ReadingFinding): string[] {
+export function warningsOf({ preset, skipped, hasZoneless, currency, converted }: ReadingFinding): string[] {
   return [
-    ...Object.entries(converted).map(
-      ([currency, rows]) =>
-        `The amounts of ${rows} ${rows === 1 ? 'row' : 'rows'} in ${currency} were converted by the rates of the ` +
-        'source.',
+    ...converted.map(
+      ({ currency: other, rows, amount, worth }) =>
+        `The amounts of ${rows} ${rows === 1 ? 'row' : 'rows'} in ${other}, ${MONEY.format(amount)} in all, were ` +
+        `converted by the rates of the source, to ${MONEY.format(worth)} ${currency ?? DEFAULT_CURRENCY}.`,
     ),
     ...(preset === null ? [] : [`The file was read as the export ${preset}.`]),
     ...(skipped === 0

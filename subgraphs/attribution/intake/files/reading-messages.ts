@@ -2,6 +2,7 @@ import type { UploadOptions } from '../../../../schema/contract/upload-options.t
 import type { RowReject } from './rejects.ts';
 import type { ReadingLimits } from './reading-limits.ts';
 import type { ContentEncoding } from './reader/file-content.ts';
+import type { ConvertedSum } from './reader/exchange.ts';
 import type { ExchangeRates } from './reader/currency-rates.ts';
 import type { Inspection } from './reader/inspection.ts';
 import type { SampledRows } from './reader/read-sample.ts';
@@ -114,8 +115,8 @@ export interface ReadingFinding {
   readonly earliestMs: number | null;
   readonly latestMs: number | null;
   readonly currency: string | null;
-  /** Rows whose amounts were converted, by the currency that they name. */
-  readonly converted: Readonly<Record<string, number>>;
+  /** What came in other currencies and was taken in that of the source. */
+  readonly converted: readonly ConvertedSum[];
   /** The first ones by line. */
   readonly rejects: readonly (Omit<RowReject, 'message'> & { readonly value: string })[];
   readonly bytes: number;

@@ -288,11 +288,14 @@ export class CurrencyCell implements Cell {
   settled: string | null;
   /** Another one that the row names, and that there are rates for. */
   foreign: string | null = null;
+  readonly #unnamed: string | null;
   readonly #hasRates: (currency: string) => boolean;
 
-  constructor(known: string | null, hasRates: (currency: string) => boolean) {
+  /** @param unnamed what an empty cell means; null for the source's own */
+  constructor(known: string | null, unnamed: string | null, hasRates: (currency: string) => boolean) {
     this.currency = known;
     this.settled = known;
+    this.#unnamed = unnamed;
     this.#hasRates = hasRates;
   }
 
@@ -305,14 +308,24 @@ export class CurrencyCell implements Cell {
     this.settled ??= this.currency ?? unlessNamed;
   }
 
+  /** A row begins, which may not have the cell. */
+  begin(): void {
+    this.foreign = this.#unnamed === this.currency ? null : this.#unnamed;
+  }
+
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
-    this.foreign = null;
     if (start === end) return null;
+    this.foreign = null;
     const code = end - start > 16 ? '' : Buffer.from(data.subarray(start, end)).toString('latin1').trim().toUpperCase();
-    if (this.currency === null && (this.settled === null || this.settled === code) && CURRENCY_CODE.test(code))
+    const isRated = this.#hasRates(code);
+    if (
+      this.currency === null &&
+      (this.settled === null ? !isRated : this.settled === code) &&
+      CURRENCY_CODE.test(code)
+    )
       this.currency = code;
     if (code === this.currency) return null;
-    if (this.currency === null || !this.#hasRates(code)) return 'wrong_currency';
+    if ((this.currency ?? this.settled) === null || !isRated) return 'wrong_currency';
     this.foreign = code;
     return null;
   }

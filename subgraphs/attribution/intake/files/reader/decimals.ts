@@ -6,7 +6,7 @@ const POINT = 0x2e;
 const LOWER_E = 0x65;
 const UPPER_E = 0x45;
 /** Amounts are at most so large in size, in major units of a currency; counts too. */
-const MAX_AMOUNT = 1e12;
+export const MAX_AMOUNT = 1e12;
 /** Below it, amounts times ten to the sixth are exact as numbers. */
 const EXACT_AMOUNT = 9e9;
 const MAX_EXPONENT = 30;

@@ -1,6 +1,5 @@
 import type { ReadingFinding, ReadingOrder } from '../reading-messages.ts';
 import { ASKED_BELOW, findLayout, recogniserOf } from './find-layout.ts';
-import type { ExchangeRates } from './currency-rates.ts';
 import { EarliestRows } from './earliest-rows.ts';
 import { FileSurvey, type SurveyFinding } from './file-survey.ts';
 import { inspectionOf } from './inspection.ts';
@@ -30,7 +29,6 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
         layout,
         styles: PLAIN_STYLES,
         currency: order.amountCurrency,
-        rates: ratesTo(order.currency ?? order.amountCurrency, order),
         isGuess: true,
         earliest: new EarliestRows(),
       };
@@ -45,7 +43,7 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   const open = [...questions, ...found.questions];
   if (!order.isDryRun) refuseQuestions(open);
   const plan = planOf(layout, found, order);
-  if (!order.isDryRun) refuseCurrencies(found.currencies, order.currency ?? plan.currency, plan.rates);
+  if (!order.isDryRun) refuseCurrencies(found.currencies, order.currency ?? plan.currency, order.rates);
   const finding = await takeRows(plan, order, await file.open(encoding), handover);
   return order.isDryRun ? { ...finding, inspection: inspectionOf(layout, found, open) } : finding;
 }
@@ -94,14 +92,10 @@ function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder)
     layout,
     styles,
     currency: currency ?? found.currency,
-    rates: ratesTo(order.currency ?? currency, order),
     isGuess: false,
     earliest,
   };
 }
-
-/** Rates are to the currency of the source: where nobody knows it, they say nothing. */
-const ratesTo = (own: string | null, { rates }: ReadingOrder): ExchangeRates => (own === null ? {} : rates);
 
 const namesOf = ({ header, later }: RecordLayout): readonly string[] => [...header, ...later];
 

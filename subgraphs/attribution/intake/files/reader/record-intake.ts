@@ -4,7 +4,6 @@ import type { BlockHead, ReadingFinding, ReadingOrder } from '../reading-message
 import type { RejectCode } from '../rejects.ts';
 import { nativeBlock } from './block-columns.ts';
 import { NumberCell, TimeCell, type Cell } from './cells.ts';
-import type { ExchangeRates } from './currency-rates.ts';
 import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
@@ -14,6 +13,7 @@ import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
+import { UserCell } from './user-cell.ts';
 import { WrittenNumber, PLAIN_BYTES } from './styles/number-style.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */
@@ -30,8 +30,6 @@ export interface IntakePlan {
   readonly styles: Styles;
   /** Of amounts that name none; null where nothing says so. */
   readonly currency: string | null;
-  /** What other currencies are worth in that of the source; none where nobody knows that one. */
-  readonly rates: ExchangeRates;
   /**
    * The file has not been looked at as a whole: it is taken as plainly written, and the first cell that is not ends the
    * reading.
@@ -86,7 +84,6 @@ export class RecordIntake implements RowSink {
   readonly #rejects: { line: number; column: string; code: string; value: string }[] = [];
   readonly #sample: ReadSample | null;
   readonly #rejectedRevenue: RejectedRevenue;
-  readonly #converted = new Map<string, number>();
   #accepted = 0;
   #rejected = 0;
   #skipped = 0;
@@ -104,12 +101,13 @@ export class RecordIntake implements RowSink {
     this.#shape = recordShape(plan.layout.kind, {
       bounds: order,
       currency,
-      rates: plan.rates,
+      unnamed: plan.currency,
+      rates: order.rates,
       styles: plan.styles,
     });
     this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
-    this.#rejectedRevenue = new RejectedRevenue(plan);
+    this.#rejectedRevenue = new RejectedRevenue(plan, () => this.#shape.exchange?.currency.currency ?? null);
   }
 
   row(cells: RowCells, line: number): void {
@@ -160,8 +158,8 @@ export class RecordIntake implements RowSink {
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
       latestMs: isTimed ? this.#latestMs : null,
-      currency: this.#shape.currency?.currency ?? this.#order.currency,
-      converted: Object.fromEntries(this.#converted),
+      currency: this.#currency(),
+      converted: this.#shape.exchange?.converted() ?? [],
       hasZoneless: this.#hasZoneless(),
       rejects: this.#rejects,
       bytes: this.#content.bytes,
@@ -186,6 +184,7 @@ export class RecordIntake implements RowSink {
 
   /** @returns whether the row was taken; it is told what is wrong with it otherwise */
   #readRow({ form, cells: read }: ReadForm, cells: RowCells, line: number): boolean {
+    this.#shape.exchange?.currency.begin();
     for (let index = 0; index < read.length; index += 1) {
       const { source, cell } = read[index]!;
       const { data, start, end } = this.#located.at(source, cells);
@@ -197,7 +196,8 @@ export class RecordIntake implements RowSink {
       // A column that the file does not have is not to blame: the row as a whole is.
       const source = form.columns.get(fault.column);
       if (fault.code !== 'no_rate') this.#rejectedRevenue.add(cells, this.#located);
-      if (source === undefined) this.#reject(line, '', fault.code, '');
+      if (source === undefined)
+        this.#reject(line, '', fault.code, (fault.code === 'no_rate' && this.#shape.exchange?.currency.foreign) || '');
       else this.#rejectCell(line, fault.code, cells, source);
       return false;
     }
@@ -213,7 +213,9 @@ export class RecordIntake implements RowSink {
     if (this.#plan.isGuess && EXPLICABLE.has(code)) throw new NotPlainError(code);
     // What is in another currency is told by its rejects.
     if (code !== 'wrong_currency') this.#rejectedRevenue.add(cells, this.#located);
-    this.#rejectCell(line, code, cells, source);
+    // It may be an address, of which nothing is kept.
+    if (cell instanceof UserCell) this.#reject(line, columnOf(this.#plan.layout, source), code, '');
+    else this.#rejectCell(line, code, cells, source);
     return false;
   }
 
@@ -225,8 +227,7 @@ export class RecordIntake implements RowSink {
       return false;
     }
     this.#sample?.take(cells, line);
-    const { foreign = null } = this.#shape.currency ?? {};
-    if (foreign !== null) this.#converted.set(foreign, (this.#converted.get(foreign) ?? 0) + 1);
+    this.#shape.exchange?.count();
     if (table.name === 'conversions') this.#conversions += 1;
     if (table.name === 'touchpoints') this.#touchpoints += 1;
     if (bytesOf(table) >= BLOCK_BYTES) {
@@ -247,7 +248,7 @@ export class RecordIntake implements RowSink {
   }
 
   #handOn(table: RecordTable): void {
-    const { currency } = this.#shape;
+    const currency = this.#shape.exchange?.currency;
     currency?.settle(DEFAULT_CURRENCY);
     if (!this.#order.isDryRun)
       this.#handover.block(
@@ -255,6 +256,13 @@ export class RecordIntake implements RowSink {
         nativeBlock(table.columns, table.rows),
       );
     table.clear();
+  }
+
+  /** Rates lead to the currency that was said of their file. */
+  #currency(): string | null {
+    const { exchange } = this.#shape;
+    if (exchange !== null) return exchange.currency.currency;
+    return this.#order.currency ?? (this.#plan.layout.kind === 'fx' ? this.#plan.currency : null);
   }
 
   /** Unless somebody said which zone they are of. */
@@ -289,22 +297,28 @@ class RejectedRevenue {
   unpriced = 0;
   readonly #isOrders: boolean;
   readonly #source: CellSource | undefined;
+  readonly #currency: CellSource | undefined;
+  readonly #own: () => string | null;
   readonly #decimal: 'point' | 'comma';
   readonly #number = new WrittenNumber();
   readonly #plain = Buffer.alloc(PLAIN_BYTES);
 
-  constructor({ layout, styles }: IntakePlan) {
+  constructor({ layout, styles }: IntakePlan, own: () => string | null) {
     const column = 'revenue' satisfies CanonicalColumn;
-    this.#source = layout.forms.map(({ columns }) => columns.get(column)).find((source) => source !== undefined);
+    const columns = layout.forms.map((form) => form.columns).find((each) => each.has(column));
+    this.#source = columns?.get(column);
+    this.#currency = columns?.get('currency');
+    this.#own = own;
     this.#decimal = styles.decimalOf(column) ?? 'point';
     this.#isOrders = layout.kind === 'conversions';
   }
 
   add(cells: RowCells, located: Located): void {
     if (this.#source === undefined) return;
+    const isForeign = this.#isForeign(cells, located);
     const { data, start, end } = located.at(this.#source, cells);
-    if (end <= start) {
-      if (this.#isOrders) this.unpriced += 1;
+    if (end <= start || isForeign) {
+      if (this.#isOrders || end > start) this.unpriced += 1;
       return;
     }
     this.#number.take(data, start, end);
@@ -317,6 +331,14 @@ class RejectedRevenue {
       return;
     }
     this.unpriced += 1;
+  }
+
+  /** What it is worth in the currency of the source hangs on its day, which may be what is wrong with the row. */
+  #isForeign(cells: RowCells, located: Located): boolean {
+    if (this.#currency === undefined) return false;
+    const { data, start, end } = located.at(this.#currency, cells);
+    if (end <= start) return false;
+    return Buffer.from(data.subarray(start, end)).toString('latin1').trim().toUpperCase() !== this.#own();
   }
 }
 

@@ -1,7 +1,6 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import type { IntegerColumn, TextColumn } from './block-columns.ts';
 import {
-  CurrencyCell,
   FlagCell,
   NumberCell,
   PathCell,
@@ -13,7 +12,8 @@ import {
 } from './cells.ts';
 import { CurrencyNameCell } from './currency-name-cell.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
-import { rateOn, type ExchangeRates } from './currency-rates.ts';
+import type { ExchangeRates } from './currency-rates.ts';
+import { Exchange, type Money, type MoneyFault } from './exchange.ts';
 import { RateCell } from './rate-cell.ts';
 import type { RecordKind } from './record-kind.ts';
 import { tableFilledBy, type RecordTable } from './record-table.ts';
@@ -31,9 +31,10 @@ export interface PlacedCell {
 export interface RecordShape {
   /** In the order in which faults are told. */
   readonly cells: readonly PlacedCell[];
-  readonly currency: CurrencyCell | null;
+  /** Puts what is in another currency in that of the source; null where nothing names one. */
+  readonly exchange: Exchange | null;
   /** Of the row that has been read. A code when it cannot be used although each of its cells can. */
-  fault(): { readonly column: CanonicalColumn; readonly code: 'missing_value' | 'no_rate' } | null;
+  fault(): { readonly column: CanonicalColumn; readonly code: 'missing_value' | MoneyFault } | null;
   tableOf(): RecordTable;
   /** When the row happened, milliseconds since 1970; NaN where it has no time. */
   timeMs(): number;
@@ -44,6 +45,8 @@ export interface ShapeOptions {
   readonly bounds: TimeBounds;
   /** Currency of the source, null while it has none. */
   readonly currency: string | null;
+  /** Of amounts that name none; null for that of the source. */
+  readonly unnamed: string | null;
   /** What other currencies are worth in it. */
   readonly rates: ExchangeRates;
   readonly styles: Styles;
@@ -57,6 +60,8 @@ export interface Styles {
 
 export const PLAIN_STYLES: Styles = { decimalOf: () => null, timeOf: () => null };
 
+const REVENUE_DECIMALS = 4;
+const COST_DECIMALS = 6;
 const DEFAULT_CONVERSION_EVENT = Buffer.from('purchase');
 const NO_FAULT = (): null => null;
 
@@ -120,14 +125,14 @@ function touchCells(options: ShapeOptions) {
     campaign: new TextCell(false),
     source: new TextCell(false),
     medium: new TextCell(false),
-    cost: amount(options, 'cost', 6),
+    cost: amount(options, 'cost', COST_DECIMALS),
     event_type: new TextCell(false),
     channel: new TextCell(false),
     referrer: new ReferrerCell(),
   };
 }
 
-function touchTable(cells: ReturnType<typeof touchCells>, clicks: ClickCells): RecordTable {
+function touchTable(cells: ReturnType<typeof touchCells>, clicks: ClickCells, exchange?: Exchange): RecordTable {
   return tableFilledBy('touchpoints', {
     user_id: text(cells.user_id),
     ts: number(cells.timestamp),
@@ -136,7 +141,7 @@ function touchTable(cells: ReturnType<typeof touchCells>, clicks: ClickCells): R
     campaign: text(cells.campaign),
     source: text(cells.source),
     medium: text(cells.medium),
-    cost: number(cells.cost),
+    cost: exchange === undefined ? number(cells.cost) : (column) => column.add(exchange.own(cells.cost.value)),
     event_type: text(cells.event_type),
     referrer: (column) => cells.referrer.addTo(column),
     click_id: (column) => clicks.addTo(column),
@@ -152,7 +157,7 @@ function touchShape(options: ShapeOptions): RecordShape {
   const table = touchTable(cells, clicks);
   return {
     cells: placed({ ...cells, ...clicks.cells }),
-    currency: null,
+    exchange: null,
     fault: () => originFault(cells, clicks),
     tables: [table],
     tableOf: () => table,
@@ -176,57 +181,36 @@ function originFault(
  */
 function eventShape(options: ShapeOptions): RecordShape {
   const touch = touchCells(options);
-  const exchange = new Exchange(options, touch.timestamp);
+  const exchange = new Exchange(options, touch.timestamp, () => (isTouch() ? touchMoney() : orderMoney(cells)));
   const cells = {
     ...touch,
     conversion: new FlagCell(0),
     order_id: new TextCell(false),
-    revenue: amount(options, 'revenue', 4, { mayBeNegative: true }),
-    refunded: amount(options, 'refunded', 4, { mayBeNegative: true }),
+    revenue: amount(options, 'revenue', REVENUE_DECIMALS, { mayBeNegative: true }),
+    refunded: amount(options, 'refunded', REVENUE_DECIMALS, { mayBeNegative: true }),
     currency: exchange.currency,
     new_customer: new FlagCell(-1),
     conversion_event: new TextCell(false),
   };
   const clicks = new ClickCells();
-  const touches = touchTable(cells, clicks);
+  const touches = touchTable(cells, clicks, exchange);
   const conversions = conversionTable(exchange, cells);
-  const isTouch = () => cells.conversion.value === 0;
+  const isTouch = (): boolean => cells.conversion.value === 0;
+  const touchMoney = (): Money => ({ amount: cells.cost.value, unit: 10 ** COST_DECIMALS });
   return {
     cells: placed({ ...cells, ...clicks.cells }),
-    currency: cells.currency,
+    exchange,
     tables: [touches, conversions],
-    fault: () => (isTouch() ? originFault(cells, clicks) : exchange.fault()),
+    fault: () => (isTouch() ? originFault(cells, clicks) : null) ?? exchange.fault(),
     tableOf: () => (isTouch() ? touches : conversions),
     timeMs: () => cells.timestamp.ms,
   };
 }
 
-/** Amounts of a row in the currency of the source, by the rate of its day. */
-class Exchange {
-  readonly currency: CurrencyCell;
-  readonly #rates: ExchangeRates;
-  readonly #time: TimeCell;
-
-  constructor({ currency, rates }: ShapeOptions, time: TimeCell) {
-    this.currency = new CurrencyCell(currency, (code) => Object.hasOwn(rates, code));
-    this.#rates = rates;
-    this.#time = time;
-  }
-
-  fault(): ReturnType<RecordShape['fault']> {
-    return this.#rate() === null ? { column: 'currency', code: 'no_rate' } : null;
-  }
-
-  /** To the last decimal that the column keeps. */
-  own(amount: number | bigint): number | bigint {
-    return this.currency.foreign === null ? amount : BigInt(Math.round(Number(amount) * this.#rate()!));
-  }
-
-  #rate(): number | null {
-    const { foreign } = this.currency;
-    return foreign === null ? 1 : rateOn(this.#rates, foreign, this.#time.ms);
-  }
-}
+const orderMoney = ({ revenue, refunded }: { readonly revenue: NumberCell; readonly refunded: NumberCell }): Money => ({
+  amount: lessRefund(revenue.value, refunded.value),
+  unit: 10 ** REVENUE_DECIMALS,
+});
 
 /** A refund lowers its order; exports write it with either sign. */
 function lessRefund(revenue: number | bigint, refunded: number | bigint): number | bigint {
@@ -256,7 +240,7 @@ function conversionTable(
     user_id: text(cells.user_id),
     ts: number(cells.timestamp),
     event_id: text(cells.event_id),
-    revenue: (column) => column.add(exchange.own(lessRefund(cells.revenue.value, cells.refunded.value))),
+    revenue: (column) => column.add(exchange.own(orderMoney(cells).amount)),
     new_customer: number(cells.new_customer),
     conversion_event: eventName(cells.conversion_event),
     channel: text(cells.channel),
@@ -266,13 +250,13 @@ function conversionTable(
 
 function conversionShape(options: ShapeOptions): RecordShape {
   const timestamp = moment(options, 'timestamp', true);
-  const exchange = new Exchange(options, timestamp);
+  const exchange = new Exchange(options, timestamp, () => orderMoney(cells));
   const cells = {
     order_id: new TextCell(true),
     user_id: new UserCell(),
     timestamp,
-    revenue: amount(options, 'revenue', 4, { isRequired: true, mayBeNegative: true }),
-    refunded: amount(options, 'refunded', 4, { mayBeNegative: true }),
+    revenue: amount(options, 'revenue', REVENUE_DECIMALS, { isRequired: true, mayBeNegative: true }),
+    refunded: amount(options, 'refunded', REVENUE_DECIMALS, { mayBeNegative: true }),
     event_id: new TextCell(false),
     currency: exchange.currency,
     new_customer: new FlagCell(-1),
@@ -283,7 +267,7 @@ function conversionShape(options: ShapeOptions): RecordShape {
   const table = conversionTable(exchange, cells);
   return {
     cells: placed(cells),
-    currency: cells.currency,
+    exchange,
     fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
@@ -293,12 +277,12 @@ function conversionShape(options: ShapeOptions): RecordShape {
 
 function spendShape(options: ShapeOptions): RecordShape {
   const date = moment(options, 'date', true);
-  const exchange = new Exchange(options, date);
+  const exchange = new Exchange(options, date, () => ({ amount: cells.spend.value, unit: 10 ** COST_DECIMALS }));
   const cells = {
     date,
     channel: new TextCell(true),
     campaign: new TextCell(false),
-    spend: amount(options, 'spend', 6, { isRequired: true }),
+    spend: amount(options, 'spend', COST_DECIMALS, { isRequired: true }),
     impressions: amount(options, 'impressions', 0),
     clicks: amount(options, 'clicks', 0),
     currency: exchange.currency,
@@ -306,7 +290,7 @@ function spendShape(options: ShapeOptions): RecordShape {
   const table = summedSpend(cells, (amount) => exchange.own(amount));
   return {
     cells: placed(cells),
-    currency: cells.currency,
+    exchange,
     fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
@@ -316,11 +300,11 @@ function spendShape(options: ShapeOptions): RecordShape {
 
 function pathShape(options: ShapeOptions): RecordShape {
   const date = moment(options, 'date', false);
-  const exchange = new Exchange(options, date);
+  const exchange = new Exchange(options, date, () => ({ amount: cells.revenue.value, unit: 10 ** REVENUE_DECIMALS }));
   const cells = {
     path: new PathCell(),
     conversions: amount(options, 'conversions', 4),
-    revenue: amount(options, 'revenue', 4, { mayBeNegative: true }),
+    revenue: amount(options, 'revenue', REVENUE_DECIMALS, { mayBeNegative: true }),
     nulls: amount(options, 'nulls', 4),
     date,
     currency: exchange.currency,
@@ -336,7 +320,7 @@ function pathShape(options: ShapeOptions): RecordShape {
   });
   return {
     cells: placed(cells),
-    currency: cells.currency,
+    exchange,
     fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
@@ -350,7 +334,7 @@ function identityShape(): RecordShape {
   const table = tableFilledBy('identities', { id: text(cells.id), same_as: text(cells.same_as) });
   return {
     cells: placed(cells),
-    currency: null,
+    exchange: null,
     fault: NO_FAULT,
     tables: [table],
     tableOf: () => table,
@@ -372,7 +356,7 @@ function rateShape(options: ShapeOptions): RecordShape {
   });
   return {
     cells: placed(cells),
-    currency: null,
+    exchange: null,
     fault: NO_FAULT,
     tables: [table],
     tableOf: () => table,

@@ -33,18 +33,26 @@ const pointerPart = (text: string): string => text.replaceAll('~', '~0').replace
  * @throws RefusedFileError `mixed_currencies`: what is concerned, by currency
  */
 export function refuseCurrencies(sums: readonly CurrencySum[], own: string | null, rates: ExchangeRates): void {
-  const others = sums.filter(
-    ({ currency }) => currency !== (own ?? sums[0]?.currency) && !Object.hasOwn(rates, currency),
-  );
+  const unrated = sums.filter(({ currency }) => !Object.hasOwn(rates, currency));
+  if (own === null && sums.length > 0 && unrated.length === 0)
+    throw invalidFile(
+      'mixed_currencies',
+      `The file has amounts in ${listOf(sums)}. The source has rates of all these, and nothing says which currency they ` +
+        'lead to. Send the file with the currency of the source, such as currency=USD.',
+    );
+  const known = own ?? unrated[0]?.currency;
+  const others = unrated.filter(({ currency }) => currency !== known);
   if (others.length === 0) return;
-  const listed = others
-    .slice(0, 5)
-    .map(({ currency, rows, amount }) => `${currency} ${amount.toFixed(2)} in ${rows} ${rows === 1 ? 'row' : 'rows'}`)
-    .join(', ');
   throw invalidFile(
     'mixed_currencies',
-    `The file has amounts in other currencies than ${own ?? sums[0]!.currency}: ${listed}. A source has one currency` +
+    `The file has amounts in other currencies than ${known}: ${listOf(others)}. A source has one currency` +
       `. Send the rates of exchange first (a file with date, currency and rate), or the rows of each currency to a ` +
       `source of their own.`,
   );
 }
+
+const listOf = (sums: readonly CurrencySum[]): string =>
+  sums
+    .slice(0, 5)
+    .map(({ currency, rows, amount }) => `${currency} ${amount.toFixed(2)} in ${rows} ${rows === 1 ? 'row' : 'rows'}`)
+    .join(', ');

@@ -17,8 +17,6 @@ const DIGEST = /^[0-9a-f]{64}$/i;
  * case. Any other id stays as it is.
  */
 export class UserCell implements Cell {
-  /** What is rejected must not be quoted: it may be an address. */
-  readonly isPersonal = true;
   readonly #text = new TextCell(true);
 
   get isEmpty(): boolean {

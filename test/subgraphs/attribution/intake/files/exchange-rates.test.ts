@@ -71,8 +71,8 @@ describe('rates of exchange', () => {
     const report = await upload(store.clickhouse, source, orders);
     expect(report).toMatchObject({ rowsAccepted: 4, rowsRejected: 0, currency: 'USD' });
     expect(report.warnings).toEqual([
-      'The amounts of 2 rows in EUR were converted by the rates of the source.',
-      'The amounts of 1 row in GBP were converted by the rates of the source.',
+      'The amounts of 2 rows in EUR, 110.55 in all, were converted by the rates of the source, to 131.39 USD.',
+      'The amounts of 1 row in GBP, 2.00 in all, were converted by the rates of the source, to 2.50 USD.',
     ]);
     const stored = await storedConversions(store, source);
     expect(stored.map(({ order_id, revenue, currency }) => [order_id, revenue, currency])).toEqual([
