@@ -96,9 +96,11 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
     const rates = await retried(() => ratesOf(options.clickhouse, options.source));
     const finding = await readAll({ ...options, rates }, file, false, (block) => blocks.add(block));
     await blocks.settled();
-    await retried(() => store.reject(finding.rejects, versionOf(options.now, 0)));
+    await retried(() => store.reject(finding.rejects, versionOf(options.now, 0, false)));
     const report = reportOf(options.uploadId, finding);
-    const repeated = await retried(() => store.repeatedOrders(finding.conversions, versionsOf(options.now)));
+    const repeated = await retried(() =>
+      store.repeatedOrders(finding.conversions, versionsOf(options.now, finding.kind === 'conversions')),
+    );
     return repeated === 0 ? report : { ...report, quality: { ...report.quality, repeatedOrders: repeated } };
   } finally {
     await blocks.abandoned();
@@ -173,7 +175,7 @@ class Blocks {
   async add(content: Buffer): Promise<void> {
     const headEnd = content.indexOf(LF);
     const head = JSON.parse(content.toString('utf8', 0, headEnd)) as BlockHead;
-    const version = versionOf(this.#now, this.#count);
+    const version = versionOf(this.#now, this.#count, head.isOfOrders);
     this.#count += 1;
     const stored = retried(() =>
       this.#inTurn(content.length, () => this.#store.store(head, content.subarray(headEnd + 1), version)),
@@ -252,13 +254,16 @@ function qualityOf(finding: ReadingFinding): FileQuality {
 }
 
 /** Those of all blocks of an upload. */
-function versionsOf(now: Date): { readonly from: string; readonly until: string } {
-  return { from: versionOf(now, 0), until: versionOf(new Date(now.getTime() + 1), 0) };
+function versionsOf(now: Date, isOfOrders: boolean): { readonly from: string; readonly until: string } {
+  return { from: versionOf(now, 0, isOfOrders), until: versionOf(new Date(now.getTime() + 1), 0, isOfOrders) };
 }
 
+/** What a shop says of its orders wins over what somebody saw of them, whichever comes later. */
+const OF_ORDERS = 1n << 63n;
+
 /** Later uploads win over earlier ones, later blocks of an upload over its earlier ones. */
-function versionOf(now: Date, block: number): string {
-  return String((BigInt(now.getTime()) << 20n) | BigInt(block));
+function versionOf(now: Date, block: number, isOfOrders: boolean): string {
+  return String((isOfOrders ? OF_ORDERS : 0n) | (BigInt(now.getTime()) << 20n) | BigInt(block));
 }
 
 /**

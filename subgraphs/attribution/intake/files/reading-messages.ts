@@ -81,6 +81,8 @@ export interface BlockHead {
   readonly rows: number;
   /** Of the rows of this block; USD where the file has named none so far. */
   readonly currency: string;
+  /** Orders of a file of orders: what a table of events tells of the same order never replaces them. */
+  readonly isOfOrders: boolean;
 }
 
 /** Decoded bytes so far. */

@@ -310,7 +310,7 @@ export const LIKELY_NAMES: Names = {
   conversions: ['konversionen', 'conversiones', 'conversioni', 'conversies'],
   nulls: ['null_paths', 'non_conversions'],
   id: [],
-  same_as: [],
+  same_as: ['same_person_as', 'alias_of', 'linked_id'],
   rate: ['kurs', 'wechselkurs', 'umrechnungskurs', 'taux', 'taux_de_change', 'tipo_de_cambio', 'cambio', 'koers'],
   ...CLICK_NAMES,
 };

@@ -252,7 +252,12 @@ export class RecordIntake implements RowSink {
     currency?.settle(DEFAULT_CURRENCY);
     if (!this.#order.isDryRun)
       this.#handover.block(
-        { table: table.name, rows: table.rows, currency: currency?.settled ?? DEFAULT_CURRENCY },
+        {
+          table: table.name,
+          rows: table.rows,
+          currency: currency?.settled ?? DEFAULT_CURRENCY,
+          isOfOrders: this.#plan.layout.kind === 'conversions',
+        },
         nativeBlock(table.columns, table.rows),
       );
     table.clear();

@@ -78,7 +78,8 @@ export const RECORD_SHAPES: readonly KindShape[] = [
     kind: 'fx',
     required: ['date', 'currency', 'rate'],
     optional: [],
-    excluded: ['user_id', 'path', 'order_id', 'spend', 'same_as'],
+    // A report of spend or orders may say its rate.
+    excluded: ['user_id', 'path', 'order_id', 'spend', 'cost', 'channel', 'revenue', 'same_as'],
   },
 ];
 

@@ -106,7 +106,9 @@ describe('what is signed', () => {
       Object.keys(attributionResult.shape)
         .filter((name) => !always.includes(name))
         .toSorted(),
-    ).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed', 'data_quality', 'workspace_id'].toSorted());
+    ).toEqual(
+      [...RESULT_SECTIONS, 'auto_refresh', 'billed', 'data_quality', 'data_source_ids', 'workspace_id'].toSorted(),
+    );
     expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
       environment: 'sandbox',
       billed: false,

@@ -122,6 +122,21 @@ describe('kinds', () => {
     expect(await conversions(source)).toEqual(first);
   });
 
+  test('an order of a file of orders stays, whatever a table of events says of it before or later', async () => {
+    const events = 'user_id,timestamp,channel,conversion,revenue,order_id\nu1,2025-01-02,email,1,99,o1\n';
+    const orders = 'order_id,user_id,timestamp,revenue\no1,u1,2025-01-02,90\n';
+    for (const files of [
+      [events, orders],
+      [orders, events],
+    ]) {
+      const source = newSource();
+      for (const file of files) await upload(store.clickhouse, source, file);
+      expect(await conversions(source)).toMatchObject([{ order_id: 'o1', revenue: '90' }]);
+      await upload(store.clickhouse, source, orders.replace('90', '85'));
+      expect(await conversions(source)).toMatchObject([{ order_id: 'o1', revenue: '85' }]);
+    }
+  });
+
   test('spend, and paths with or without a day', async () => {
     const source = newSource();
     expect(
