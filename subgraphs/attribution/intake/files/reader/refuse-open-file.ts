@@ -37,8 +37,8 @@ export function refuseCurrencies(sums: readonly CurrencySum[], own: string | nul
   if (own === null && sums.length > 0 && unrated.length === 0)
     throw invalidFile(
       'mixed_currencies',
-      `The file has amounts in ${listOf(sums)}. The source has rates of all these, and nothing says which currency they ` +
-        'lead to. Send the file with the currency of the source, such as currency=USD.',
+      `The file has amounts in ${listOf(sums)}. The source has rates of all these, and nothing says which currency ` +
+        'they lead to. Send the file with the currency of the source, such as currency=USD.',
     );
   const known = own ?? unrated[0]?.currency;
   const others = unrated.filter(({ currency }) => currency !== known);
