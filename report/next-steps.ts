@@ -69,10 +69,10 @@ const doubted = (what: string): NextStep => ({
 });
 
 /** A failed test of a placebo concerns all paid channels. */
-function failedTest({ diagnostics, channel_impact: channels }: AttributionReport, name: string): boolean {
-  const unpaid = new Set(channels.flatMap(({ channel, is_baseline: isBaseline }) => (isBaseline ? [channel] : [])));
+function failedTest({ diagnostics }: AttributionReport, name: string): boolean {
   return (diagnostics.tests ?? []).some(
-    ({ status, channel }) => status === 'fail' && (channel === null || channel === name || unpaid.has(channel)),
+    ({ code, status, channel }) =>
+      status === 'fail' && (code === 'held_out_placebo' || channel === null || channel === name),
   );
 }
 

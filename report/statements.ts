@@ -132,7 +132,8 @@ function recoveredSentence(report: AttributionReport, format: NumberFormat): str
       ? 'as much as by last click'
       : `${format.money(Math.abs(net))} ${net > 0 ? 'more' : 'less'} than by last click`;
   return (
-    `Recovered revenue (Delta_R) is ${format.money(report.delta_r_cents / 100)}${range}: what the channels that last ` +
+    `Recovered revenue (Delta_R) ${report.channels == null ? '' : 'of the whole shop '}is ` +
+    `${format.money(report.delta_r_cents / 100)}${range}: what the channels that last ` +
     `click under-credits are credited with beyond it. It is not on top of the total; all paid channels together are ` +
     `credited with ${overall}.`
   );

@@ -19,6 +19,7 @@ const design = (channels: readonly string[], worth: number): ReportedDesign => (
   decision: { current_interval: null, breakeven_revenue: 10, value_of_information: worth },
   rank: 1,
 });
+const isEmail = ({ channel }: { readonly channel: string }): boolean => channel === 'email';
 const designs = (...all: readonly ReportedDesign[]) => ({ power: 0.8, designs: all, warnings: [] });
 const tested = { ...CAUSAL.diagnostics, tests: TESTS };
 
@@ -40,6 +41,11 @@ describe('the best next step', () => {
     const pays = withChannel('email', interval(100, 300));
     expect(stepOf(pays, 'email').kind).toBe('raise');
     expect(stepOf({ ...pays, diagnostics: tested }, 'email')).toMatchObject({ kind: 'leave' });
+    // A placebo concerns all, whether the channel that was held out is shown or not.
+    const restricted = { ...pays, channels: ['email'], channel_impact: pays.channel_impact.filter(isEmail) };
+    expect(stepOf({ ...restricted, diagnostics: tested }, 'email').kind).toBe('leave');
+    expect(statementsOf(restricted).recovered).toContain('Recovered revenue (Delta_R) of the whole shop is');
+    expect(statementsOf(pays).recovered).toContain('Recovered revenue (Delta_R) is');
     expect(
       stepOf({ ...pays, diagnostics: tested, experiment_designs: designs(design(['email'], 9)) }, 'email').kind,
     ).toBe('test');

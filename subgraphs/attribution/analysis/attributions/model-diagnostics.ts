@@ -2,6 +2,7 @@ import { RATIO_DIGITS, roundAll } from '../../../../schema/shown-figures.ts';
 import type { AttributionModel } from './attribution.ts';
 import type { StageEvent } from '../../runs/run-progress.ts';
 import type { ModelOutcomes } from './compose-figures.ts';
+import type { AnalysisDiagnostics } from './figures.ts';
 
 type MemberModel = Exclude<keyof ModelOutcomes, 'causal'>;
 type Report = Readonly<Record<string, unknown>>;
@@ -101,6 +102,13 @@ const MONEY: ReadonlySet<string> = new Set([
   'causal.incremental_revenue',
 ]);
 const MONEY_DIGITS = 2;
+
+/** Tests of the channels that are shown; an unpaid one that was held out as a placebo concerns them all. */
+export const shownTests = (
+  tests: NonNullable<AnalysisDiagnostics['tests']>,
+  isShown: (channel: string) => boolean,
+): NonNullable<AnalysisDiagnostics['tests']> =>
+  tests.filter(({ code, channel }) => code === 'held_out_placebo' || channel === null || isShown(channel));
 
 /** The reports as they are shown. They are kept as they were computed, since the digest of a run covers them. */
 export function shownModels(models: Report): Report {

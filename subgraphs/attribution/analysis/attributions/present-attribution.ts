@@ -6,7 +6,7 @@ import type { Attribution } from './attribution.ts';
 import type { AttributionRecord, ChannelImpact } from './attribution-types.ts';
 import { isUnmeasurable } from './figures.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
-import { shownModels } from './model-diagnostics.ts';
+import { shownModels, shownTests } from './model-diagnostics.ts';
 import { presentCampaigns, presentModels, presentRules, presentTimeSeries } from './present-breakdown.ts';
 import { presentTrust, type SourceNow } from './present-trust.ts';
 import { publicationOf, type Publication } from './published-figures.ts';
@@ -84,7 +84,7 @@ function presentDiagnostics(
 ) {
   return {
     ...diagnostics,
-    ...(tests !== undefined && { tests: tests.filter(({ channel }) => channel === null || isShown(channel)) }),
+    ...(tests !== undefined && { tests: shownTests(tests, isShown) }),
     models: shownModels(diagnostics.models),
     experiments: (calibrations ?? []).map((each) => ({ ...each, channels: each.channels ?? [each.channel] })),
   };

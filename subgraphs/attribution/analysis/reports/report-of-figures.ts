@@ -8,7 +8,7 @@ import type {
 } from '../attributions/figures.ts';
 import { designsOfFigures } from '../designs/designs-of-figures.ts';
 import { groupName } from '../experiments/channel-group.ts';
-import { shownModels } from '../attributions/model-diagnostics.ts';
+import { shownModels, shownTests } from '../attributions/model-diagnostics.ts';
 import { presentChannels } from '../attributions/present-attribution.ts';
 import { presentCampaigns, presentTimeSeries, type ChannelFilter } from '../attributions/present-breakdown.ts';
 import type {
@@ -80,7 +80,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
       run_digest: diagnostics.runDigest,
       warnings: diagnostics.warnings,
       ...(diagnostics.tests !== undefined && {
-        tests: diagnostics.tests.filter(({ channel }) => channel === null || isShown(channel)).map(reportedTest),
+        tests: shownTests(diagnostics.tests, isShown).map(reportedTest),
       }),
       models: shownModels(diagnostics.models),
       experiments: (figures.calibrations ?? []).map(reportedExperiment),
