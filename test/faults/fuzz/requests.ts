@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { HOSTILE, valuesOf, type JsonSchema } from './schema-values.ts';
 
+/** Objects have no text of their own, and some no prototype that would give them one. */
+const inAddress = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+
 /** A request as it goes out. */
 export interface FuzzRequest {
   readonly method: string;
@@ -194,9 +197,7 @@ function requestOf(path: string, method: string, operation: OperationObject, wor
     })
     .map(({ id: given, values: parameters, body: sent, key, nonce, extra, hasExtra }) => {
       const pairs = Object.entries(parameters).flatMap(([name, value]) =>
-        Array.isArray(value)
-          ? [[name, value.map(String).join(',')]]
-          : [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]],
+        Array.isArray(value) ? [[name, value.map(inAddress).join(',')]] : [[name, inAddress(value)]],
       );
       const search = new URLSearchParams(pairs.map(([name, value]) => [name!, value!.toWellFormed()])).toString();
       return {

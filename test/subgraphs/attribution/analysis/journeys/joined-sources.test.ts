@@ -21,6 +21,9 @@ import { sized } from '../../../../run-length.ts';
 import { MEASURED_AT, openColumnarStore, upload, type ColumnarStore } from '../../intake/touchpoints/columnar-store.ts';
 import { eventsOf, pathsOf } from './readable-journeys.ts';
 
+/** Each example fills a store of its own. */
+const LONGEST_MS = sized({ short: 60_000, long: 600_000 });
+
 let store: ColumnarStore;
 let sources = 0;
 const newSource = (): OneSource => ({ accountId: 'account', dataSourceId: `source-${(sources += 1)}` });
@@ -107,21 +110,25 @@ const shop = fc
   ]);
 
 describe('several sources that are read as one', () => {
-  test('say whatever one source with all of their rows says', async () => {
-    await fc.assert(
-      fc.asyncProperty(shop, async (told) => {
-        const [whole, ...parts] = [newSource(), newSource(), newSource(), newSource()] as const;
-        await send(whole, told);
-        for (const [place, part] of parts.entries())
-          await send(
-            part,
-            told.filter((each) => each.of === place),
-          );
-        expect(await readAll(joinedKey(parts))).toEqual(await readAll(whole));
-      }),
-      { numRuns: sized({ short: 6, long: 60 }) },
-    );
-  });
+  test(
+    'say whatever one source with all of their rows says',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(shop, async (told) => {
+          const [whole, ...parts] = [newSource(), newSource(), newSource(), newSource()] as const;
+          await send(whole, told);
+          for (const [place, part] of parts.entries())
+            await send(
+              part,
+              told.filter((each) => each.of === place),
+            );
+          expect(await readAll(joinedKey(parts))).toEqual(await readAll(whole));
+        }),
+        { numRuns: sized({ short: 6, long: 60 }) },
+      );
+    },
+    LONGEST_MS,
+  );
 
   test('an order that several tell counts once, as the first in the order of the request tells it', async () => {
     const [first, second] = [newSource(), newSource()];

@@ -16,6 +16,9 @@ import {
 import { sized } from '../../../../run-length.ts';
 import { MEASURED_AT, openColumnarStore, upload, type ColumnarStore } from './columnar-store.ts';
 
+/** Each example fills a store of its own. */
+const LONGEST_MS = sized({ short: 60_000, long: 600_000 });
+
 let store: ColumnarStore;
 let sources = 0;
 const newKey = (): SourceKey => ({ accountId: 'account', dataSourceId: `source-${(sources += 1)}` });
@@ -84,25 +87,29 @@ const sendTellable = (key: SourceKey, ids: readonly string[]) =>
   );
 
 describe('who is one person', () => {
-  test('whatever pairs there are, ids are one exactly where pairs connect them, over all sources', async () => {
-    const id = fc.integer({ min: 0, max: 30 }).map((number) => `id-${number}`);
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(id, id), { maxLength: 40 }),
-        fc.array(fc.tuple(id, id), { minLength: 1, maxLength: 10 }),
-        fc.uniqueArray(id, { minLength: 1 }),
-        async (pairs, others, ids) => {
-          const [first, second] = [newKey(), newKey()];
-          if (pairs.length > 0) await sendPairs(first, pairs);
-          await sendPairs(second, others);
-          await sendTellable(first, ids);
-          expect(await groupsOf(joinedKey([first, second]), ids)).toEqual(naiveGroups([...pairs, ...others], ids));
-          expect(await groupsOf(first, ids)).toEqual(naiveGroups(pairs, ids));
-        },
-      ),
-      { numRuns: sized({ short: 8, long: 100 }) },
-    );
-  });
+  test(
+    'whatever pairs there are, ids are one exactly where pairs connect them, over all sources',
+    async () => {
+      const id = fc.integer({ min: 0, max: 30 }).map((number) => `id-${number}`);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(id, id), { maxLength: 40 }),
+          fc.array(fc.tuple(id, id), { minLength: 1, maxLength: 10 }),
+          fc.uniqueArray(id, { minLength: 1 }),
+          async (pairs, others, ids) => {
+            const [first, second] = [newKey(), newKey()];
+            if (pairs.length > 0) await sendPairs(first, pairs);
+            await sendPairs(second, others);
+            await sendTellable(first, ids);
+            expect(await groupsOf(joinedKey([first, second]), ids)).toEqual(naiveGroups([...pairs, ...others], ids));
+            expect(await groupsOf(first, ids)).toEqual(naiveGroups(pairs, ids));
+          },
+        ),
+        { numRuns: sized({ short: 8, long: 100 }) },
+      );
+    },
+    LONGEST_MS,
+  );
 
   test('a chain of ids is one person as long as it is short enough, and nobody beyond that', async () => {
     const key = newKey();
