@@ -40,7 +40,7 @@ afterEach(async () => {
 test('the report opens from disk: one file, no other request, nothing refused', async () => {
   const { page, requests, errors } = report;
   await page.goto(address, { waitUntil: 'networkidle' });
-  expect(await page.locator('h1').innerText()).toBe('What your marketing caused');
+  expect(await page.locator('h1').innerText()).toBe('What can be said of your marketing');
   expect(requests).toEqual([address]);
   expect(errors).toEqual([]);
 });
