@@ -31,6 +31,9 @@ test('exports of four programs and a list of who is who, untouched, are one shop
   expect([report.conversions, report.revenue]).toEqual([whole.orders, whole.revenue]);
   const spend = report.channel_impact.filter((channel) => channel.spend > 0).map((each) => [each.channel, each.spend]);
   expect(Object.fromEntries(spend)).toEqual(whole.spend);
+  // Touches of google / cpc and facebook / paid_social are held against what was spent there.
+  for (const { channel, attributed_revenue, identification } of report.channel_impact.filter((each) => each.spend > 0))
+    expect([channel, attributed_revenue > 1_000, identification!.status]).toEqual([channel, true, 'partial']);
   // Orders go by address, touches by cookie.
   expect(report.diagnostics.stitching).toMatchObject({ user_match_rate: 0, stitched_user_match_rate: 1 });
 }, 60_000);

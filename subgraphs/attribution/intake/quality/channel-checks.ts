@@ -1,4 +1,4 @@
-import { likeChannel } from './channel-likeness.ts';
+import { likeChannel } from '../touchpoints/channel-kinds.ts';
 import { aboveLimit, checkOf, LEAST, sumOf, touchesOf, words, type Look } from './quality-check.ts';
 
 /* Whether spend and touches speak of the same channels, and touches of campaigns and people. */

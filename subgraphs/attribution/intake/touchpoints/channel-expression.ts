@@ -1,7 +1,7 @@
 import type { ChannelRule } from '../../../../schema/contract/channel-rules.ts';
 import { referrerHost } from '../../../../schema/origins/referrer-host.ts';
 import type { StatementParam } from '../../../../platform/clickhouse/client.ts';
-import { DEFAULT_CHANNELS, DEFAULT_COLUMNS, DEFAULT_PLACE } from './default-channels.ts';
+import { DEFAULT_CHANNELS, defaultColumns, defaultPlace, type NetworkSpend } from './default-channels.ts';
 
 /** How the channels of stored rows are called when they are read. */
 export interface ChannelNaming {
@@ -9,6 +9,8 @@ export interface ChannelNaming {
   readonly rules: readonly ChannelRule[];
   /** Some touches came without a channel: those that no rule names have one of {@link DEFAULT_CHANNELS}. */
   readonly fillsGaps?: boolean;
+  /** What paid touches of a network are called then, in place of the default. */
+  readonly networks?: readonly NetworkSpend[];
 }
 
 /** Columns in which a rule finds a text, by its member. */
@@ -37,7 +39,7 @@ export interface ChannelExpression {
   readonly words: readonly string[];
   /** One number for the words of each set of members that rules ask for. */
   readonly keys: readonly string[];
-  /** Place of the default in {@link DEFAULT_CHANNELS}, from 1; 0 where the file names a channel. */
+  /** Place of the default in {@link DEFAULT_CHANNELS}, from 1, or of the network behind; 0 for one that a file names. */
   readonly gap: string;
   /** Place of the first rule that matches, from 1; behind the last where none does. */
   readonly rule: string;
@@ -55,7 +57,7 @@ export interface ChannelExpression {
  * @returns null where nothing is said of rows that have these members
  */
 export function channelExpression(
-  { rules, fillsGaps = false }: ChannelNaming,
+  { rules, fillsGaps = false, networks = [] }: ChannelNaming,
   members: typeof TOUCH_MEMBERS | typeof CAMPAIGN_MEMBERS,
   prefix = '',
 ): ChannelExpression | null {
@@ -75,17 +77,17 @@ export function channelExpression(
   return {
     words: [
       ...asked.map((member) => `${placeOf(member, lists.words[member].size, prefix)} AS ${wordOf(member)}`),
-      ...(hasGaps ? DEFAULT_COLUMNS : []),
+      ...(hasGaps ? defaultColumns(networks) : []),
     ],
     keys: sets.map((set, place) => `${keyOf(set === '' ? [] : (set.split(',') as TextMember[]))} AS rule_key_${place}`),
-    gap: hasGaps ? DEFAULT_PLACE : '0',
+    gap: hasGaps ? defaultPlace(networks) : '0',
     rule: `least(${[none, none, ...alike.map((group) => firstOf(group, sets, lists, none, prefix))].join(', ')})`,
     // Behind the names of rules, one place for the file's own and then the defaults: one look, where an `if` of each
     // would be slow.
     name: `rule + (rule = ${none}) * gap`,
     channel:
       `if(name = ${none}, toString(channel), arrayConcat({${prefix}rule_names:Array(String)}, [''], ` +
-      `${DEFAULT_CHANNELS})[name])`,
+      `${DEFAULT_CHANNELS}${hasGaps && networks.length > 0 ? `, {${prefix}networks:Array(String)}` : ''})[name])`,
   };
 }
 
@@ -144,7 +146,10 @@ export function stepExpression({ rules }: ChannelNaming, prefix = ''): string | 
 }
 
 /** Bound parameters of both. */
-export function channelParams({ rules }: ChannelNaming, prefix = ''): Readonly<Record<string, StatementParam>> {
+export function channelParams(
+  { rules, networks = [] }: ChannelNaming,
+  prefix = '',
+): Readonly<Record<string, StatementParam>> {
   const { words, regexes } = listsOf(rules);
   const steps = stepsOf(rules);
   return {
@@ -159,6 +164,7 @@ export function channelParams({ rules }: ChannelNaming, prefix = ''): Readonly<R
       [`${prefix}rule_steps`]: [...steps.values()].map(({ step }) => step),
       [`${prefix}rule_step_names`]: [...steps.values()].map(({ channel }) => channel),
     }),
+    ...(networks.length > 0 && { [`${prefix}networks`]: networks.map(({ channel }) => channel) }),
     [`${prefix}rule_names`]: rules.map(({ channel }) => channel),
   };
 }

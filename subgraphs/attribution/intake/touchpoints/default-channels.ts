@@ -1,4 +1,5 @@
 import type { ClickKind } from '../../../../schema/origins/click-kinds.ts';
+import { CHANNEL_KINDS, kindNamed, kindOf } from './channel-kinds.ts';
 
 /*
  * Channels of touches that came without one, in the order and by the conditions of GA4's default channel group
@@ -192,7 +193,7 @@ const MEDIA = {
 } as const;
 
 type Conditions = Readonly<Record<string, (text: string) => string>>;
-const kindOf = (conditions: Conditions, column: string): string =>
+const kindNumber = (conditions: Conditions, column: string): string =>
   `multiIf(${Object.values(conditions)
     .flatMap((condition, place) => [condition(`lowerUTF8(${column})`), place + 1])
     .join(', ')}, 0)`;
@@ -207,17 +208,50 @@ const sourceIs = (...kinds: readonly (keyof typeof SOURCES)[]): string => isOne(
 const mediumIs = (...kinds: readonly (keyof typeof MEDIA)[]): string => isOne('default_medium', MEDIA, kinds);
 const numberOf = (conditions: Conditions, kind: string): number => Object.keys(conditions).indexOf(kind) + 1;
 
-/** Columns that {@link DEFAULT_PLACE} reads beside those of the table. */
-export const DEFAULT_COLUMNS: readonly string[] = [
-  `multiIf(source != '', ${kindOf(SOURCES, 'source')}, click_id IN ${list(PAID_SEARCH_CLICKS)},
+/** The network whose advertisements a site or a click id tells, and what its spend is called. */
+export interface NetworkSpend {
+  /** Place in {@link CHANNEL_KINDS}. */
+  readonly kind: number;
+  readonly channel: string;
+}
+
+/**
+ * Networks all of whose spend has one name, which names the network as a whole: what they sold is told apart from that
+ * of others by no channel group of GA4's, so their paid touches are called as the spend is.
+ */
+export function networksOf(spend: readonly string[]): readonly NetworkSpend[] {
+  return CHANNEL_KINDS.flatMap((kind, place) => {
+    const [channel, ...more] = spend.filter((name) => kindOf(name) === kind);
+    const isNetwork = kind.sites !== undefined && channel !== undefined && kindNamed(channel) === kind;
+    return isNetwork && more.length === 0 ? [{ kind: place, channel }] : [];
+  });
+}
+
+/** Place in `networks` of the one that a touch names, from 1; 0 for none. */
+function networkColumn(networks: readonly NetworkSpend[]): string {
+  const kinds = networks.map(({ kind }) => CHANNEL_KINDS[kind]!);
+  const bySite = (column: string) =>
+    kinds.flatMap((kind, place) => [`match(lowerUTF8(${column}), ${sites(kind.sites!)})`, `${place + 1}`]);
+  const byClick = kinds.flatMap(({ clicks = [] }, place) =>
+    clicks.length === 0 ? [] : [`click_id IN ${list(clicks)}`, `${place + 1}`],
+  );
+  return `multiIf(source != '', multiIf(${bySite('source').join(', ')}, 0), ${[...byClick, ...bySite('referrer')].join(
+    ', ',
+  )}, 0) AS default_network`;
+}
+
+/** Columns that {@link defaultPlace} reads beside those of the table. */
+export const defaultColumns = (networks: readonly NetworkSpend[]): readonly string[] => [
+  `multiIf(source != '', ${kindNumber(SOURCES, 'source')}, click_id IN ${list(PAID_SEARCH_CLICKS)},
     ${numberOf(SOURCES, 'search')}, click_id IN ${list(SOCIAL_CLICKS)}, ${numberOf(SOURCES, 'social')},
-    ${kindOf(SOURCES, 'referrer')}) AS default_source`,
-  `multiIf(medium != '', ${kindOf(MEDIA, 'medium')},
+    ${kindNumber(SOURCES, 'referrer')}) AS default_source`,
+  `multiIf(medium != '', ${kindNumber(MEDIA, 'medium')},
     click_id IN ${list([...PAID_SEARCH_CLICKS, ...PAID_SOCIAL_CLICKS])}, ${numberOf(MEDIA, 'paid')},
       click_id IN ${list(DISPLAY_CLICKS)}, ${numberOf(MEDIA, 'display')},
     source = '' AND referrer != '', ${numberOf(MEDIA, 'referral')}, ${numberOf(MEDIA, 'none')}) AS default_medium`,
   `match(lowerUTF8(campaign), '^(.*(([^a-df-z]|^)shop|shopping).*)$') AS default_shop`,
   `position(lowerUTF8(campaign), 'cross-network') > 0 AS default_cross`,
+  ...(networks.length > 0 ? [networkColumn(networks)] : []),
 ];
 
 const PAID = mediumIs('paid', 'displayByView');
@@ -245,10 +279,21 @@ const CHANNELS = [
 ] as const;
 
 const NAMES = [...CHANNELS.map(([name]) => name), 'unassigned'];
+/** Those that somebody pays for. */
+const PAID_PLACES = `[${NAMES.flatMap((name, place) =>
+  /^(paid_.*|cross_network|display)$/.test(name) ? [place + 1] : [],
+).join(', ')}]`;
 
 /** Place of the channel by those columns, from 1; 0 for a touch that has one. Cases do not count. */
-export const DEFAULT_PLACE = `(channel = '') * least(
+const GROUP_PLACE = `(channel = '') * least(
   ${CHANNELS.map(([, condition], place) => `if(${condition}, ${place + 1}, ${NAMES.length})`).join(',\n  ')})`;
 
-/** The channels by their places. */
+/** The same, where the paid touches of `networks` have places behind the groups. */
+export const defaultPlace = (networks: readonly NetworkSpend[]): string =>
+  networks.length === 0
+    ? GROUP_PLACE
+    : `arrayMap(place -> if(default_network > 0 AND has(${PAID_PLACES}, place), ${NAMES.length} + default_network, ` +
+      `place), [${GROUP_PLACE}])[1]`;
+
+/** The channels by their places, as far as they are no networks'. */
 export const DEFAULT_CHANNELS = `[${NAMES.map((name) => `'${name}'`).join(', ')}]`;

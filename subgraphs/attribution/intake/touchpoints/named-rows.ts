@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { CAMPAIGN_MEMBERS, channelExpression, stepExpression, TOUCH_MEMBERS } from './channel-expression.ts';
+import { networksOf } from './default-channels.ts';
 import { CURRENT_PATHS, currentPaths } from './current-paths.ts';
 import {
   joinedKey,
@@ -24,6 +25,8 @@ import {
 type Final = 'FINAL' | '';
 
 const READ_TIMEOUT_MS = 120_000;
+/** More than an analysis takes. */
+const MAX_SPEND_NAMES = 1_002;
 
 /** Touches, under the name of their table. */
 export function touchpointsOf(key: SourceKey, final: Final): string {
@@ -140,18 +143,30 @@ export async function countRepeatedOrders(clickhouse: ClickHouse, key: SourceKey
   return row?.repeated ?? 0;
 }
 
-/** The same sources, to be read with default channels where some of their touches came without one. */
+/**
+ * The same sources, to be read with default channels where some of their touches came without one. What advertising
+ * networks sold is called as the spend on them is, whichever of the sources has it.
+ */
 export async function withoutGaps<Source extends SourceKey>(clickhouse: ClickHouse, source: Source): Promise<Source> {
+  const read = { params: sourceParams(source), timeoutMs: READ_TIMEOUT_MS };
   const rows = await clickhouse.rows(
     `SELECT DISTINCT toString(data_source_id) AS id FROM touchpoints WHERE ${OF_SOURCE} AND channel = '' ` +
       `LIMIT ${sourcesOf(source).length}`,
     z.object({ id: z.string() }),
-    { params: sourceParams(source), timeoutMs: READ_TIMEOUT_MS },
+    read,
   );
   if (rows.length === 0) return source;
+  const spend = await clickhouse.rows(
+    `SELECT DISTINCT toString(channel) AS name FROM ${spendOf(source, '')} WHERE ${OF_SOURCE} LIMIT ${MAX_SPEND_NAMES}`,
+    z.object({ name: z.string() }),
+    read,
+  );
+  const networks = networksOf(spend.map(({ name }) => name));
   const gaps = new Set(rows.map(({ id }) => id));
   const filled = (one: OneSource): OneSource =>
-    gaps.has(one.dataSourceId) ? { ...one, naming: { rules: one.naming?.rules ?? [], fillsGaps: true } } : one;
+    gaps.has(one.dataSourceId)
+      ? { ...one, naming: { rules: one.naming?.rules ?? [], fillsGaps: true, networks } }
+      : one;
   const [first, ...others] = sourcesOf(source).map(filled) as [OneSource, ...OneSource[]];
   return { ...source, ...joinedKey([first, ...others]) };
 }

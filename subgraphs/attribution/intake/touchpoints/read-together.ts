@@ -29,6 +29,7 @@ export async function readTogether<Source extends SourceKey>(
     source: sourcesOf(source).length === 1 ? source : { ...source, repeatedOrders },
     people: found,
     warnings: [
+      ...boughtNames(named),
       ...(repeatedOrders === 0
         ? []
         : [
@@ -44,6 +45,18 @@ export async function readTogether<Source extends SourceKey>(
           ]),
     ],
   };
+}
+
+/** Whose touches have the name of spend although no file says so. */
+function boughtNames(named: SourceKey): readonly string[] {
+  const names = new Set(
+    sourcesOf(named).flatMap(({ naming }) => (naming?.networks ?? []).map(({ channel }) => channel)),
+  );
+  if (names.size === 0) return [];
+  return [
+    `Paid touches that name no channel, but come from an advertising network, count as what its spend is called: ` +
+      `${[...names].join(', ')}. Channel rules call them otherwise.`,
+  ];
 }
 
 /** What identities did to the journeys of sources that are read together. */

@@ -18,6 +18,11 @@ describe('names of spend that touches do not have', () => {
     ],
     [['TikTok-Ads'], ['tiktok ads'], ['TikTok-Ads → tiktok ads']],
     [['Bing'], ['microsoft_ads'], ['Bing → microsoft_ads']],
+    [
+      ['meta_ads', 'tiktok_ads'],
+      ['Paid Social', 'email'],
+      ['meta_ads → Paid Social', 'tiktok_ads → Paid Social'],
+    ],
     [['Мейл'], ['мейл'], ['Мейл → мейл']],
   ])('%j beside %j: %j', (spend, touches, expected) => {
     expect(near(spend, touches)).toEqual(expected);

@@ -204,6 +204,64 @@ test('analyses count touches without a channel by their default', async () => {
   expect(totals).toMatchObject({ touches: 3, convertingJourneys: 1, unattributedConversions: 0 });
 });
 
+/** Touches without a channel by their user, and what they are called beside that spend. */
+const BOUGHT: Readonly<Record<string, string>> = {
+  'a,google,cpc,': 'Google Ads',
+  'b,google,cpc,Cross-network': 'Google Ads',
+  'c,google,cpc,shopping': 'Google Ads',
+  'd,youtube.com,cpv_cpc,': 'Google Ads',
+  'e,google,organic,': 'organic_search',
+  'f,l.facebook.com,paid_social,': 'fb',
+  'g,instagram,referral,': 'organic_social',
+  // Spend of two names: which of them it was cannot be told.
+  'h,tiktok,cpc,': 'paid_social',
+  // Spend that tells a part of the network.
+  'i,bing,cpc,': 'paid_search',
+  'j,somewhere,cpc,': 'paid_other',
+};
+
+test('paid touches of a network are called as all of its spend is, also where another source has it', async () => {
+  const touches = `user_id,source,medium,campaign,timestamp\n${Object.keys(BOUGHT)
+    .map((touch) => `${touch},2026-01-01T00:00:00Z\n`)
+    .join('')}k,pinterest,paid,,2026-01-01T00:00:00Z\n`;
+  await upload(store.clickhouse, 'bought', touches);
+  await upload(
+    store.clickhouse,
+    'network-spend',
+    `date,channel,spend\n${['Google Ads', 'Meta', 'TikTok', 'tiktok_ads', 'Bing Brand', 'pinterest']
+      .map((channel) => `2026-01-01,${channel},10\n`)
+      .join('')}`,
+  );
+  const others = [{ ...keyOf('network-spend'), naming: { rules: [{ match: { channel: 'Meta' }, channel: 'fb' }] } }];
+  const named = { ...BOUGHT, 'k,pinterest,paid,': 'pinterest' };
+  const ofUsers = (names: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(names).map(([touch, channel]) => [touch.slice(0, 1), channel]));
+  expect(await channelsOf({ ...keyOf('bought'), others })).toEqual(ofUsers(named));
+  // Rules of the touches come first.
+  const rules = [{ match: { source: 'google', medium: 'cpc' }, channel: 'sea' }];
+  expect(await channelsOf({ ...keyOf('bought'), naming: { rules }, others })).toEqual(
+    ofUsers({ ...named, 'a,google,cpc,': 'sea', 'b,google,cpc,Cross-network': 'sea', 'c,google,cpc,shopping': 'sea' }),
+  );
+  // Alone, nothing is known of any spend.
+  expect(await channelsOf(keyOf('bought'))).toMatchObject({ a: 'paid_search', b: 'cross_network', f: 'paid_social' });
+});
+
+test('click ids name the network where nothing else does', async () => {
+  await upload(
+    store.clickhouse,
+    'clicked',
+    'user_id,timestamp,click_id\n1,2026-01-01T00:00:00Z,gclid\n2,2026-01-01T00:00:00Z,msclkid\n' +
+      '3,2026-01-01T00:00:00Z,fbclid\n',
+  );
+  await upload(
+    store.clickhouse,
+    'clicked',
+    'date,channel,spend\n2026-01-01,adwords,5\n2026-01-01,meta_ads,5\n2026-01-01,microsoft_ads,5\n',
+  );
+  // fbclid is on links that nobody paid for, too.
+  expect(await channelsOf(keyOf('clicked'))).toEqual({ 1: 'adwords', 2: 'microsoft_ads', 3: 'organic_social' });
+});
+
 test('a source all of whose touches name a channel is read from the bare table', async () => {
   await upload(store.clickhouse, 'full', 'user_id,timestamp,channel\nu1,2026-01-01T00:00:00Z,email\n');
   expect(await withoutGaps(store.clickhouse, keyOf('full'))).toEqual(keyOf('full'));
