@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createComputePool } from '../../compute/pool.ts';
-import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/client.ts';
+import { connectClickHouse } from '../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
-import { newUuid, type Uuid } from '../../platform/identifiers.ts';
+import { newUuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import type { DataQuality, QualityCode } from '../../schema/contract/data-quality.ts';
 import { dayAt, EARLIEST_DAY, MAX_AHEAD_MS } from '../../schema/day-range.ts';
-import { ProblemError } from '../../schema/problems.ts';
 import { RunFailedError } from '../../subgraphs/attribution/runs/run-failed-error.ts';
 import { assertAmountsInRange } from '../../subgraphs/attribution/analysis/attributions/amount-range.ts';
 import { analyze, type RunParameters } from '../../subgraphs/attribution/analysis/attributions/analyze.ts';
@@ -18,25 +16,21 @@ import type { ModelOutcomes } from '../../subgraphs/attribution/analysis/attribu
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import { loadRunData } from '../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
 import { refusals, sentenceOf } from '../../subgraphs/attribution/analysis/attributions/quality-gate.ts';
-import type { RecordedUpload } from '../../subgraphs/attribution/intake/quality/upload-quality.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/intake/data-sources/data-source.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
 import { partsDigest } from '../../subgraphs/attribution/intake/touchpoints/stored-days.ts';
-import { ingestRecords } from '../../subgraphs/attribution/intake/files/ingest-records.ts';
-import type { IngestReport } from '../../subgraphs/attribution/intake/files/ingest-report.ts';
 import { ReadingRoom } from '../../subgraphs/attribution/intake/files/reading-room.ts';
 import type { AttributionReport } from '../../report/attribution-report.ts';
 import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import type { CommandProgress } from './command-progress.ts';
-import type { optionsOf } from './file-options.ts';
-import type { InputFile } from './input-file.ts';
+import { ingestFiles, type Ingested, type IngestedFile, type Stores } from './ingest-files.ts';
 import { reportOfFigures } from '../../subgraphs/attribution/analysis/reports/report-of-figures.ts';
 import { trustOfFiles } from './trust-of-files.ts';
 
 export interface AnalyzeRequest {
-  readonly files: readonly (InputFile & ReturnType<typeof optionsOf>)[];
+  readonly files: readonly IngestedFile[];
   readonly model: AttributionModel;
   /** `YYYY-MM-DD`, inclusive; null = where the data begins or ends. */
   readonly from: string | null;
@@ -91,11 +85,6 @@ export async function analyzeFiles(request: AnalyzeRequest, services: AnalyzeSer
   }
 }
 
-interface Stores {
-  readonly clickhouse: ClickHouse;
-  readonly room: ReadingRoom;
-}
-
 async function runOn(
   stores: Stores,
   request: AnalyzeRequest,
@@ -105,7 +94,11 @@ async function runOn(
   const { progress, signal, now } = services;
   const { clickhouse } = stores;
   const source = { accountId: newUuid(now.getTime()), dataSourceId: newUuid(now.getTime()) };
-  const ingested = await ingestFiles(stores, source, request, services);
+  const ingested = await ingestFiles(stores, source, request.files, {
+    ...services,
+    onShare: (share, file) =>
+      progress.at(PROGRESS.ingest + (PROGRESS.journeys - PROGRESS.ingest) * share, `Reading ${printable(file)}`),
+  });
   signal.throwIfAborted();
 
   const startedMs = performance.now();
@@ -190,108 +183,6 @@ function refuseBadFiles(quality: DataQuality | undefined, accepted: readonly Qua
     throw new BadInputError(
       `${sentenceOf(refused)} To go on all the same: --accept-quality ${refused.map(({ code }) => code).join(',')}`,
     );
-}
-
-interface Ingested {
-  readonly currency: string | null;
-  /** What came of each file. */
-  readonly uploads: readonly RecordedUpload[];
-  /** Over the content of all files: the same files give the same figures, bit by bit. */
-  readonly digest: string;
-  /** First and last UTC day with a touch, an order or a dated path; null where nothing is dated. */
-  readonly days: readonly [string, string] | null;
-}
-
-async function ingestFiles(
-  { clickhouse, room }: Stores,
-  source: { accountId: Uuid; dataSourceId: Uuid },
-  { files }: AnalyzeRequest,
-  { progress, signal, now }: AnalyzeServices,
-): Promise<Ingested> {
-  const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const digest = createHash('sha256');
-  const days: string[] = [];
-  const uploads: RecordedUpload[] = [];
-  let doneBytes = 0;
-  let currency: string | null = null;
-  for (const [place, file] of files.entries()) {
-    const tellProgress = (bytes: number): void => {
-      // Content of a compressed file is larger than the file.
-      const share = (doneBytes + Math.min(bytes, file.bytes)) / totalBytes;
-      progress.at(PROGRESS.ingest + (PROGRESS.journeys - PROGRESS.ingest) * share, `Reading ${printable(file.name)}`);
-    };
-    tellProgress(0);
-    await using placed = await room.inPlace(source.accountId, resolve(file.path), file.bytes);
-    const report: IngestReport = await ingestRecords(placed, {
-      clickhouse,
-      room,
-      source,
-      uploadId: newUuid(now.getTime()),
-      onProgress: ({ bytes }) => tellProgress(bytes),
-      mediaType: file.mediaType,
-      contentEncoding: file.contentEncoding,
-      options: file.options,
-      usualMapping: file.usualMapping,
-      delimiter: 'auto',
-      sourceCurrency: currency,
-      // Of each file its own: the later one wins, and what it holds can be told from the others.
-      now: new Date(now.getTime() + place),
-    }).catch((error: unknown) => {
-      // The service speaks of a request's content; here the user must learn which file it was.
-      if (error instanceof ProblemError && error.problem.status < 500)
-        throw new BadInputError(`${file.path}: ${error.message}${asOption(error)}`, { cause: error });
-      throw error;
-    });
-    signal.throwIfAborted();
-    doneBytes += file.bytes;
-    currency ??= report.currency;
-    digest.update(report.contentDigest);
-    const { uploadId: id, kind, rowsAccepted, rowsRejected, quality: found } = report;
-    uploads.push({ id, kind, rowsAccepted, rowsRejected, found });
-    // Money may be spent before and after the journeys that it is to be held against.
-    if (report.kind !== 'spend')
-      days.push(...[report.earliest, report.latest].flatMap((time) => (time === null ? [] : [time.slice(0, 10)])));
-    progress.note(describeIngest(file, report));
-    if (report.rowsAccepted === 0) {
-      const [first] = report.firstErrors;
-      throw new BadInputError(
-        `${file.path}: no row can be ` +
-          `used${
-            first === undefined
-              ? ''
-              : ` (line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message})`
-          }. Correct the file.`,
-      );
-    }
-  }
-  const ordered = days.toSorted();
-  return {
-    currency,
-    uploads,
-    digest: digest.digest('hex'),
-    days: ordered.length === 0 ? null : [ordered[0]!, ordered.at(-1)!],
-  };
-}
-
-/** How the command line gives what a request would. */
-function asOption({ problem }: ProblemError): string {
-  const [, question] = /^\/answers\/(.+)$/.exec(problem.param ?? '') ?? [];
-  return question === undefined
-    ? ''
-    : ` On the command line: --answer '${question.replaceAll('~1', '/').replaceAll('~0', '~')}=…'; liftgraph inspect ` +
-        'lists the answers.';
-}
-
-/** One line per file: what it held, and the first row that was not taken. */
-function describeIngest(file: InputFile, report: IngestReport): string {
-  const held = `${file.name}: ${report.rowsAccepted.toLocaleString('en-US')} rows of ${report.kind}`;
-  const [first] = report.firstErrors;
-  const rejected =
-    first === undefined
-      ? ''
-      : `; ${report.rowsRejected.toLocaleString('en-US')} rejected, the first in line ${first.line}: ` +
-        `${first.column === '' ? '' : `${first.column}: `}${first.message}`;
-  return printable(held + rejected);
 }
 
 /** About as many periods as a chart can show. */

@@ -100,9 +100,13 @@ test('a backlog is worked off without pauses, as many at a time as asked', async
   const handled = collector<string>();
   let running = 0;
   let most = 0;
+  const three = Promise.withResolvers<void>();
   await jobs.work(queue, { concurrency: 3 }, async (job) => {
     running += 1;
     most = Math.max(most, running);
+    if (running === 3) three.resolve();
+    // The first wait for one another, however long the queue takes to hand them out.
+    await three.promise;
     await new Promise((resolve) => setTimeout(resolve, 5));
     running -= 1;
     handled.add(job.data.task);
