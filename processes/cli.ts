@@ -11,7 +11,7 @@ import type { KeysOptions } from './cli/keys-command.ts';
 import type { ListenOptions } from './cli/listen-command.ts';
 import type { VerifyOptions } from './cli/verify-command.ts';
 import { calendarDate, decimalNumber, nameList, qualityCodes, scopeList } from './cli/option-values.ts';
-import { wholeNumber, wholePosition } from './cli/option-values.ts';
+import { reportPaths, wholeNumber, wholePosition } from './cli/option-values.ts';
 import { packageVersion } from './package-version.ts';
 
 /** Exit codes of every command. */
@@ -119,7 +119,7 @@ function addAnalyze(program: Command): void {
       qualityCodes,
     )
     .option('--json', 'print the result as JSON')
-    .option('--report <file>', 'write a report as one HTML file')
+    .option('--report <file>', 'write a report: a page (.html) or a workbook (.xlsx); repeatable', reportPaths)
     .action(async (files: string[], options: AnalyzeOptions) =>
       (await import('./cli/analyze-command.ts')).runAnalyze(files, options),
     );

@@ -7,6 +7,7 @@ import { commandProgress } from './command-progress.ts';
 import { readExperiments } from './experiments-file.ts';
 import { optionsOf, type FileOptions } from './file-options.ts';
 import { inputFile } from './input-file.ts';
+import type { ReportPath } from './option-values.ts';
 
 export interface AnalyzeOptions extends FileOptions {
   readonly model: AttributionModel;
@@ -20,7 +21,7 @@ export interface AnalyzeOptions extends FileOptions {
   readonly experiments?: string;
   readonly acceptQuality?: readonly QualityCode[];
   readonly json?: true;
-  readonly report?: string;
+  readonly report?: readonly ReportPath[];
 }
 
 const TABLE_WIDTH = { least: 60, elsewhere: 120 } as const;
@@ -58,10 +59,11 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
       { progress, signal: interrupted.signal, now: new Date() },
     );
     progress.end();
-    if (options.report !== undefined) {
-      const { htmlReport } = await import('../../report/html-report.ts');
-      await writeReport(options.report, htmlReport(report, files.map((file) => file.name).join(', ')));
-      progress.note(`report written to ${options.report}`);
+    const subject = files.map((file) => file.name).join(', ');
+    for (const { path, format } of options.report ?? []) {
+      const { reportFile } = await import('../../report/report-file.ts');
+      await writeReport(path, await reportFile(format, report, subject));
+      progress.note(`report written to ${path}`);
     }
     process.stdout.write(
       `${options.json === true ? JSON.stringify(report, null, 2) : terminalTable(report, tableLook())}\n`,
@@ -80,7 +82,7 @@ function tableLook(): { readonly width: number; readonly colours: boolean } {
     : { width: TABLE_WIDTH.elsewhere, colours: false };
 }
 
-async function writeReport(file: string, page: string): Promise<void> {
+async function writeReport(file: string, page: Buffer): Promise<void> {
   await writeFile(file, page).catch((error: NodeJS.ErrnoException) => {
     throw new BadInputError(
       `${file}: the report cannot be written there (${error.code ?? error.message}). Choose another place.`,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { QualityCode } from '../../schema/contract/data-quality.ts';
 import { SCOPES, type Scope } from '../../schema/principal.ts';
-import { QUALITY_CODES } from '../../schema/value-lists.ts';
+import { QUALITY_CODES, REPORT_FORMATS, type ReportFormat } from '../../schema/value-lists.ts';
 
 /** YYYY-MM-DD, a day that there is. @throws InvalidArgumentError */
 export function calendarDate(value: string): string {
@@ -60,4 +60,18 @@ export function qualityCodes(value: string, previous: readonly QualityCode[] = [
 /** A position in the event stream, as the interface writes it. @throws InvalidArgumentError */
 export function wholePosition(value: string): string {
   return String(wholeNumber(0, 2 ** 31 - 1)(value));
+}
+
+/** A file to write a report to, and what it is to be. */
+export interface ReportPath {
+  readonly path: string;
+  readonly format: ReportFormat;
+}
+
+/** The ending of a file says what is written; the option may be given again. @throws InvalidArgumentError */
+export function reportPaths(value: string, previous: readonly ReportPath[] = []): readonly ReportPath[] {
+  const format = REPORT_FORMATS.find((ending) => value.toLowerCase().endsWith(`.${ending}`));
+  if (format === undefined)
+    throw new InvalidArgumentError('Let its name end in .html, for a page, or .xlsx, for a workbook.');
+  return [...previous, { path: value, format }];
 }

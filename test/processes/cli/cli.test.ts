@@ -73,6 +73,7 @@ describe('the command line', () => {
       ['analyze', 'shop/nothing.csv'],
       'shop/nothing.csv: there is no such file. Check the path.',
     ],
+    ['a report of no kind', ['analyze', 'shop/events.csv', '--report', 'report.pdf'], 'Let its name end in .html,'],
     ['a folder', ['analyze', 'shop'], 'shop: this is not a file. Name the files inside it, for example shop/*.csv.'],
     ['a type that it cannot read', ['analyze', 'notes.md'], 'notes.md: unknown type of file.'],
   ])('%s is refused with code 1 and a line that says what to do', async (_, args, message) => {
@@ -180,9 +181,10 @@ describe('liftgraph analyze', () => {
   }, 60_000);
 
   test('gzipped NDJSON gives the same figures as CSV, bit by bit; JSON and report hold every channel', async () => {
+    const reports = ['--report', 'report.html', '--report', 'report.xlsx'];
     const [csv, ndjson] = await Promise.all([
       liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', '--json'),
-      liftgraph('analyze', 'shop/touchpoints.ndjson.gz', 'shop/orders.csv', '--json', '--report', 'report.html'),
+      liftgraph('analyze', 'shop/touchpoints.ndjson.gz', 'shop/orders.csv', '--json', ...reports),
     ]);
     expect([csv.code, ndjson.code]).toEqual([0, 0]);
     const result = resultOf(csv);
@@ -207,6 +209,8 @@ describe('liftgraph analyze', () => {
     expect(page).toContain('Credit over time');
     for (const { channel } of result.channel_impact) expect(page).toContain(`<th scope="row">${channel}</th>`);
     expect(page).toContain('touchpoints.ndjson.gz, orders.csv');
+    // A ZIP archive, as workbooks are.
+    expect((await readFile(join(folder, 'report.xlsx'))).subarray(0, 4)).toEqual(Buffer.from('PK\u0003\u0004'));
   }, 60_000);
 
   test('one table of events holds the same journeys; range, lookback, level, order, baseline count', async () => {

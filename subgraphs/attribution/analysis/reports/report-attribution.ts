@@ -8,7 +8,7 @@ import { requireRun } from '../../runs/run-table.ts';
 import { ATTRIBUTION_RUNS, type Attribution } from '../attributions/attribution.ts';
 import type { ExportedFile } from '../attributions/export-attribution.ts';
 import type { OpenExports } from '../attributions/open-exports.ts';
-import type { AttributionReport } from '../../../../report/attribution-report.ts';
+import { reportFile } from '../../../../report/report-file.ts';
 import { requireFigures } from '../attributions/published-figures.ts';
 import { reportOfFigures } from './report-of-figures.ts';
 
@@ -41,11 +41,10 @@ export async function reportAttribution(
   try {
     const attribution = await database.asTenant(principal, (em) => requireRun(em, ATTRIBUTION_RUNS, id));
     const report = reportOf(attribution);
-    const writer = await WRITERS[format]();
     const over = await reportTurns.take(principal.accountId);
     try {
       signal.throwIfAborted();
-      const bytes = Buffer.from(await writer(report, subjectOf(attribution)));
+      const bytes = await reportFile(format, report, subjectOf(attribution));
       return { fileName: `liftgraph-${publicId('attr', id)}-report.${format}`, body: once(bytes) };
     } finally {
       over();
@@ -55,12 +54,6 @@ export async function reportAttribution(
     throw error;
   }
 }
-
-/** Loaded when they are asked for: whoever never wants a report does without the libraries that make one. */
-const WRITERS = {
-  html: async () => (await import('../../../../report/html-report.ts')).htmlReport,
-  xlsx: async () => (await import('../../../../report/workbook.ts')).reportWorkbook,
-} as const satisfies Record<ReportFormat, () => Promise<(report: AttributionReport, subject: string) => unknown>>;
 
 /** As the answers of the doors, it shows the channels that the analysis was restricted to. */
 function reportOf(attribution: Attribution) {
