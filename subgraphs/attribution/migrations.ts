@@ -257,5 +257,21 @@ export const attributionOwner: MigrationOwner = {
           `read: channel rules, identities, sources; null for one source without any'`,
       ],
     },
+    {
+      name: '046-remembered-options',
+      up: [
+        `create table attribution.remembered_options (
+           data_source_id uuid not null references attribution.data_sources on delete cascade,
+           account_id uuid not null,
+           environment text not null default ${ENVIRONMENT_DEFAULT} check (environment in ('live', 'sandbox')),
+           header_digest text not null,
+           options jsonb not null,
+           said_at timestamptz(3) not null,
+           primary key (data_source_id, header_digest)
+         )`,
+        `comment on table attribution.remembered_options is 'what was said of the last file with a header'`,
+        ...hangingOnSource('remembered_options'),
+      ],
+    },
   ],
 };

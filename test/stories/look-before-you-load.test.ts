@@ -97,6 +97,46 @@ test('without an answer nothing is stored, and the refusal says which answers th
   });
 });
 
+test('what was said of a file holds for the next one with its columns, until something else is said', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const next = (order: string) => `Bestellnummer;Kunde;Datum;Umsatz\n${order};k9;05.04.2026 10:30;3.100\n`;
+  const revenueOf = async (content: string, said: Readonly<Record<string, unknown>> = {}) => {
+    const { body } = await upload(caller, id, content, parameters({ ...said, dry_run: 'true' }));
+    const { sample, questions } = body as unknown as {
+      sample: readonly { read: { revenue: string } }[];
+      questions: readonly unknown[];
+    };
+    return questions.length > 0 ? 'asked' : sample[0]!.read.revenue;
+  };
+  const comma = { answers: { 'decimals:Umsatz': 'comma' } };
+  expect(await revenueOf(next('B-1'))).toBe('asked');
+  // Looking alone changes nothing.
+  expect(await revenueOf(next('B-1'), comma)).toBe('3100');
+  expect(await revenueOf(next('B-1'))).toBe('asked');
+
+  await upload(caller, id, AMBIGUOUS, parameters(comma));
+  const taken = await upload(caller, id, next('B-1'));
+  expect([taken.status, taken.body]).toMatchObject([
+    202,
+    {
+      accepted: 1,
+      warnings: expect.arrayContaining([expect.stringContaining('{"answers":{"decimals:Umsatz":"comma"}}')]),
+    },
+  ]);
+  expect(await revenueOf(next('B-2'))).toBe('3100');
+  // Other columns are another file, and what is said of one stands alone.
+  expect(await revenueOf(next('B-2').replace('Kunde', 'Kundennummer'))).toBe('asked');
+  expect(await revenueOf(next('B-2'), { timezone: 'Europe/Berlin' })).toBe('asked');
+  expect(await revenueOf(next('B-2'), { mapping: {} })).toBe('asked');
+
+  await upload(caller, id, next('B-2'), parameters({ locale: 'en-GB' }));
+  expect(await revenueOf(next('B-3'))).toBe('3.1');
+  // Another source knows nothing of it.
+  const other = await newSource(caller);
+  expect((await upload(caller, other, next('B-3'))).status).toBe(422);
+});
+
 test('what is said of a file is checked, each fault at its place', async () => {
   const caller = await Caller.register(house.root);
   const id = await newSource(caller);

@@ -55,6 +55,11 @@ export interface ReadingOrder extends ReadingWishes {
   readonly delimiter: ',' | ';' | '\t' | '|' | 'auto';
   /** The same for files of this source that have these columns. */
   readonly usualMapping: Readonly<Record<string, string>>;
+  /**
+   * What was said of earlier files, by the digest of their headers: it holds for one with the same header. Empty where
+   * something is said of this one.
+   */
+  readonly remembered: Readonly<Record<string, ReadingWishes>>;
   /** Look at the file and say how it would be read: nothing is handed on. */
   readonly isDryRun: boolean;
   /** Currency of the source, null while it has none. */
@@ -123,6 +128,8 @@ export interface ReadingFinding {
   readonly rejects: readonly (Omit<RowReject, 'message'> & { readonly value: string })[];
   readonly bytes: number;
   readonly digest: string;
+  /** Names files with the same columns. */
+  readonly headerDigest: string;
   /** Of a dry run alone. */
   readonly sample?: SampledRows;
   readonly inspection?: Inspection;

@@ -11,6 +11,7 @@ import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
+import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { UserCell } from './user-cell.ts';
@@ -164,6 +165,7 @@ export class RecordIntake implements RowSink {
       rejects: this.#rejects,
       bytes: this.#content.bytes,
       digest: this.#content.digest(),
+      headerDigest: headerDigest(layout.header),
       ...(this.#sample === null ? {} : { sample: this.#sample.shown() }),
     };
   }

@@ -40,6 +40,7 @@ const ORDER: ReadingInstructions = {
   delimiter: 'auto',
   ...NO_WISHES,
   usualMapping: {},
+  remembered: {},
   isDryRun: false,
   currency: null,
   rates: {},
