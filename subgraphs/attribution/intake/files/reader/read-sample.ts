@@ -1,3 +1,4 @@
+import type { RowForm } from './record-layout.ts';
 import type { RowCells } from './record-reader.ts';
 import type { RecordShape } from './record-tables.ts';
 import { textAt } from './row-tests.ts';
@@ -34,8 +35,8 @@ export class ReadSample {
     this.#header = header;
   }
 
-  /** Takes the row that has just been read. */
-  take(cells: RowCells, line: number): void {
+  /** Takes the row that has just been read, in this form. */
+  take(cells: RowCells, line: number, { columns }: RowForm): void {
     const user = this.#shape.cells.find(({ column }) => column === 'user_id')?.cell.shown() ?? '';
     if (user !== '' && this.#userIds.size < KEPT_IDS) this.#userIds.add(user);
     const isOrder = this.#shape.tableOf().name === 'conversions';
@@ -46,7 +47,7 @@ export class ReadSample {
     );
     const read = Object.fromEntries(
       this.#shape.cells.flatMap(({ column, cell }) => {
-        const shown = cell.shown();
+        const shown = columns.has(column) ? cell.shown() : '';
         return shown === '' ? [] : [[column, shown.slice(0, LONGEST_SHOWN).toWellFormed()]];
       }),
     );
