@@ -1406,6 +1406,26 @@ export interface components {
                     user_match_rate: number | null;
                     stitched_user_match_rate: number | null;
                 };
+                /** @description Where orders say whether their customer is new; absent otherwise */
+                customers?: {
+                    new: {
+                        orders: number;
+                        revenue: number;
+                    };
+                    returning: {
+                        orders: number;
+                        revenue: number;
+                    };
+                    unknown: {
+                        orders: number;
+                        revenue: number;
+                    };
+                    channels: {
+                        channel: string;
+                        orders: number;
+                        new_orders: number;
+                    }[];
+                };
                 models: {
                     [key: string]: unknown;
                 };

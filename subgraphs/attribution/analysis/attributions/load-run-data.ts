@@ -7,6 +7,7 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import { recordedRange, type StoredDay } from '../../intake/data-sources/source-days.ts';
 import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { spanOf } from '../journeys/journey-query.ts';
+import { measureCustomerTypes } from '../journeys/customer-types.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
@@ -84,17 +85,27 @@ function readRunData(store: ClickHouse): LoadRunData {
     });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> =>
       countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
-    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days, stitching, measured] =
-      await Promise.all([
-        journeysRead,
-        spendRead,
-        spendByDay,
-        rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
-        count(journeysRead.then(({ counted }) => counted!)),
-        daysRead,
-        stitchingOf(clickhouse, together),
-        quality,
-      ]);
+    const [
+      { paths, totals, followed, ignoresPaths },
+      spend,
+      spendDays,
+      experiments,
+      rows,
+      days,
+      stitching,
+      customers,
+      measured,
+    ] = await Promise.all([
+      journeysRead,
+      spendRead,
+      spendByDay,
+      rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
+      count(journeysRead.then(({ counted }) => counted!)),
+      daysRead,
+      stitchingOf(clickhouse, together),
+      measureCustomerTypes(clickhouse, { ...source, dateRange, lookbackDays, conversionEvent }),
+      quality,
+    ]);
     const spendByChannel = await spendOfChannels;
     const preceding = await loadPreceding(clickhouse, query, followed);
     const recountDays = async (): Promise<readonly StoredDay[]> =>
@@ -113,6 +124,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
       ...(stitching !== null && { stitching }),
+      ...(customers !== null && { customers }),
       warnings: [
         ...(ignoresPaths ? [IGNORED_PATHS] : []),
         ...together.warnings,
