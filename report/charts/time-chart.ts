@@ -21,7 +21,8 @@ export function timeChart(
   const rest = {
     name: `${others.length} others`,
     colour: INK.faint,
-    of: (period: ReportedPeriod) => others.reduce((sum, { channel }) => sum + (figureOf(period.channels, channel) ?? 0), 0),
+    of: (period: ReportedPeriod) =>
+      others.reduce((sum, { channel }) => sum + (figureOf(period.channels, channel) ?? 0), 0),
   };
   const drawn = others.length === 0 ? named : [...named, rest];
   const option = {

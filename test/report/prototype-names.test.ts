@@ -11,7 +11,9 @@ const renamed = (names: readonly string[]) => {
     Object.fromEntries(Object.entries(figures).map(([channel, figure]) => [now.get(channel) ?? channel, figure]));
   return withMembers({
     channel_impact: CAUSAL.channel_impact.map((each) => ({ ...each, channel: now.get(each.channel)! })),
-    comparison: Object.fromEntries(Object.entries(CAUSAL.comparison).map(([model, credits]) => [model, byName(credits)])),
+    comparison: Object.fromEntries(
+      Object.entries(CAUSAL.comparison).map(([model, credits]) => [model, byName(credits)]),
+    ),
     time_series: CAUSAL.time_series?.map((period) => ({ ...period, channels: byName(period.channels) })) ?? null,
   });
 };

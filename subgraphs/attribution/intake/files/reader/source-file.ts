@@ -53,7 +53,7 @@ export class SourceFile {
       }
       case XLSX: {
         const { openWorkbook } = await import('./workbook-records.ts');
-        return openWorkbook(await this.#plainFile(content), this.#recognises);
+        return openWorkbook(await this.#plainFile(content), this.#recognises, limits);
       }
       case 'application/x-ndjson':
         return openJsonLines(asUtf8(content, encoding));
