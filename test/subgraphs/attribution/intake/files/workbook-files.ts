@@ -48,6 +48,10 @@ function files({ rows, more = {} }: Workbook): Readonly<Record<string, string>> 
   };
 }
 
+/** A sheet with these rows, as XML. */
+export const sheetOf = (rows: string): string =>
+  `<worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData></worksheet>`;
+
 const rowText = (cells: readonly string[], index: number): string =>
   `<row r="${index + 1}">${cells
     .map((cell, place) => `<c r="${'ABCDEFGH'[place]}${index + 1}" t="inlineStr"><is><t>${cell}</t></is></c>`)
