@@ -203,3 +203,18 @@ describe('who is one person', () => {
     expect((await stitched(store.clickhouse, key)).found).toBeNull();
   });
 });
+
+test('people are made by turns of accounts: a crowd of one waits behind the first of another', async () => {
+  const crowd = [newKey(), newKey(), newKey(), newKey()];
+  const neighbour: SourceKey = { accountId: 'neighbour', dataSourceId: 'source-of-a-neighbour' };
+  for (const source of [...crowd, neighbour])
+    await upload(store.clickhouse, source.dataSourceId, 'id,same_as\na,b\nb,c\n', { source });
+  const made: string[] = [];
+  await Promise.all(
+    [...crowd, neighbour].map(async (source) => {
+      await stitched(store.clickhouse, source);
+      made.push(source.accountId);
+    }),
+  );
+  expect(made.indexOf('neighbour')).toBeLessThan(2);
+});
