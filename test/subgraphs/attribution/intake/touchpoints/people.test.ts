@@ -218,3 +218,14 @@ test('people are made by turns of accounts: a crowd of one waits behind the firs
   );
   expect(made.indexOf('neighbour')).toBeLessThan(2);
 });
+
+test('more pairs than may be are counted without all of them in memory', async () => {
+  const key = newKey();
+  await store.clickhouse.command(
+    `INSERT INTO identities (account_id, data_source_id, id, same_as, version)
+       SELECT {account_id:String}, {data_source_id:String}, toString(number), 'hub', 1 FROM numbers(2200000)`,
+    { params: sourceParams(key), timeoutMs: LONGEST_MS },
+  );
+  await expect(stitched(store.clickhouse, key)).rejects.toMatchObject({ problem: { code: 'too_many_identities' } });
+  await purgeSource(store.clickhouse, key);
+});
