@@ -2,6 +2,7 @@ import writeWorkbook, { type Cell, type Row, type Sheet } from 'write-excel-file
 import type { AttributionReport } from './attribution-report.ts';
 import { creditRows } from './credit-rows.ts';
 import { customerRows, customersNote } from './customers-note.ts';
+import { figureOf } from './figure-of.ts';
 import { identificationNotes, NOT_MEASURABLE } from './identification-notes.ts';
 import { methodSentences } from './method-section.ts';
 import { qualityNotes } from './quality-notes.ts';
@@ -121,7 +122,7 @@ function periodSheets(report: AttributionReport): readonly Sheet<Buffer>[] {
         text(period.partial ? 'yes' : 'no'),
         number(period.revenue),
         number(period.baseline_revenue),
-        ...names.map((name) => number(period.channels[name] ?? null)),
+        ...names.map((name) => number(figureOf(period.channels, name))),
       ]),
     ),
   ];

@@ -61,6 +61,18 @@ test('good rows are good, on the source and in the result, and the signature cov
   });
 });
 
+test('where rows are too bad for an answer, which experiment would settle it is refused as the analysis is', async () => {
+  const id = await connect(strangers(() => true));
+  const question = `/experiments/designs?data_source_id=${id}&date_range=${PLANTED_RANGE.join(',')}`;
+  for (let time = 0; time < 2; time++) {
+    const { status, body } = await caller.get(question, { prefer: 'wait=60' });
+    expect([status, errorOf(body)]).toEqual([
+      422,
+      expect.objectContaining({ code: 'data_quality_insufficient', param: 'query:data_source_id' }),
+    ]);
+  }
+});
+
 test.each([
   ['no order is of a user with touches', strangers(() => true), 0],
   ['three quarters of them are not', strangers((user) => user % 4 > 0), 0.25],

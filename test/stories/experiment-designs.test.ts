@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Caller, openHouse, type House, type Json } from '../house.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { requireUuid } from '../../platform/identifiers.ts';
 import { clock } from '../service-clock.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8');
@@ -116,6 +118,38 @@ describe('which experiment would settle it', () => {
       expect(body['error']).toMatchObject({ code: 'insufficient_data', param: 'query:date_range' });
     }
     expect((await caller.get(path(`&date_range=${RANGE.join(',')}`))).status).toBe(200);
+  });
+
+  test('a crowd of questions that begin runs waits outside of the database', async () => {
+    const other = await Caller.register(house.root);
+    const id = await connect(other);
+    const source = requireUuid('ds', id, 'data source', '');
+    const [stored] = await owned<{ account: string }>(
+      `select account_id as account from attribution.data_sources where id = '${source}'`,
+    );
+    const { Client } = await import('pg');
+    const holder = new Client({ connectionString: house.ownerUrl });
+    await holder.connect();
+    const answers: Promise<Answer>[] = [];
+    try {
+      await holder.query('begin');
+      await holder.query(`select pg_advisory_xact_lock(hashtextextended('insight ' || $1 || ' ' || $2, 0))`, [
+        stored!.account,
+        source,
+      ]);
+      for (let day = 10; day < 30; day += 1) {
+        const question = `/experiments/designs?data_source_id=${id}&date_range=2025-01-${day},2025-03-10`;
+        answers.push(other.get(question, { prefer: 'respond-async' }));
+      }
+      const isWaiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+      for (let time = 0; time < 60 && (await owned(isWaiting)).length === 0; time += 1) await sleep(50);
+      await sleep(500);
+      expect(await owned(isWaiting)).toHaveLength(1);
+    } finally {
+      await holder.end();
+    }
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => ![200, 202, 429].includes(status))).toEqual([]);
   });
 
   test('bad questions are refused with the member that is wrong', async () => {

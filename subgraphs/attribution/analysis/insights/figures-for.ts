@@ -1,6 +1,8 @@
 import { dayAt, MAX_RANGE_DAYS } from '../../../../schema/day-range.ts';
 import { ProblemError, type ProblemType } from '../../../../schema/problems.ts';
+import type { FAILURE_CODES } from '../../../../schema/value-lists.ts';
 import type { Principal } from '../../../../schema/principal.ts';
+import { FairTurns } from '../../../../platform/fair-turns.ts';
 import { newUuid, publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
@@ -24,6 +26,9 @@ export interface InsightServices extends SourceServices {
   readonly pubSub: PubSub;
   readonly clock: () => Date;
 }
+
+/** Runs of an account begin one after the other: a crowd of questions would each hold a connection to wait for that. */
+const BEGINNINGS = new FairTurns({ places: 8, perTenant: 1 });
 
 /** What a read stands on. */
 export interface InsightQuestion {
@@ -72,7 +77,8 @@ export async function figuresFor(
   if (standing !== null) return standing;
   const range = asked ?? wholeRange(source, now);
   database.refuseWithoutRoom();
-  return database.asTenant(principal, async (em) => {
+  const begun = await BEGINNINGS.take(principal.accountId);
+  const begin = async (em: SqlEntityManager): Promise<InsightFigures> => {
     const store = new InsightStore(em);
     await store.lock(principal, dataSourceId);
     const meanwhile = await standingOf(em, { dataSourceId, range });
@@ -92,7 +98,12 @@ export async function figuresFor(
     const rows = await rowsOfRun(em, [dataSourceId], range);
     await acceptRun(em, services, INSIGHT_RUNS, run, { rows, delayMs });
     return { range, found: null };
-  });
+  };
+  try {
+    return await database.asTenant(principal, begin);
+  } finally {
+    begun();
+  }
 }
 
 /** Those of the newest analysis, whatever its range. */
@@ -133,15 +144,23 @@ const rangeOf = ({ dateStart, dateEnd }: Pick<Insight, 'dateStart' | 'dateEnd'>)
 });
 
 /** What a failed run is as a problem: on the same rows, another one would find the same. */
-const FAILURES: Readonly<Record<string, ProblemType>> = {
+const FAILURES = {
   insufficient_data: 'validation_error',
   amount_out_of_range: 'validation_error',
+  data_quality_insufficient: 'validation_error',
   source_unavailable: 'data_source_unavailable',
-};
+  cancelled: 'conflict',
+  internal: 'internal_error',
+} as const satisfies Readonly<Record<(typeof FAILURE_CODES)[number], ProblemType>>;
+/** Failures that another range would have, too. */
+const OF_SOURCE: ReadonlySet<string> = new Set(['data_quality_insufficient', 'source_unavailable']);
 
 function failed({ failure }: Insight): ProblemError {
   const { code = 'internal', message = 'The run failed.' } = failure ?? {};
-  return new ProblemError(FAILURES[code] ?? 'internal_error', message, { code, param: '/date_range' });
+  return new ProblemError(FAILURES[code], message, {
+    code,
+    param: OF_SOURCE.has(code) ? '/data_source_id' : '/date_range',
+  });
 }
 
 const DAY_MS = 86_400_000;

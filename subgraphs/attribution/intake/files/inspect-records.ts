@@ -47,8 +47,7 @@ export async function inspectRecords(
   try {
     await using file = await room.receive(tenant.accountId, records.body, MAX_CONTENT_BYTES);
     const key = { accountId: source.accountId, dataSourceId };
-    const rates = await ratesOf(clickhouse, key);
-    const finding = await room.inTurn(file, (size) =>
+    const finding = await room.inTurn(file, async (size) =>
       inspectFile(file, {
         room,
         size,
@@ -59,7 +58,8 @@ export async function inspectRecords(
         usualMapping: source.mapping ?? {},
         remembered,
         sourceCurrency: source.currency ?? null,
-        rates,
+        // When it is its turn: those of a source may be many megabytes, and a hundred of an account may wait.
+        rates: await ratesOf(clickhouse, key),
         now: services.clock(),
       }),
     );

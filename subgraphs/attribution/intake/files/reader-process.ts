@@ -216,6 +216,8 @@ class Reading {
   /** Runs while others wait for the reader. */
   readonly waiting = new Stopwatch();
   readonly #cpuBeforeMs: number;
+  /** When it was last seen to do something. */
+  #busy = { cpuMs: 0, waitedMs: 0 };
 
   constructor(fileBytes: number, cpuBeforeMs: number) {
     this.bytes = fileBytes;
@@ -224,11 +226,14 @@ class Reading {
 
   limitPassed({ cpuMs, ownBytes }: ProcessUsage, limits: ReadingLimits): Excess | undefined {
     const [allowedCpuMs, allowedWaitMs] = [budgetOf(limits.cpuMs, this.bytes), budgetOf(limits.waitMs, this.bytes)];
+    if (cpuMs !== this.#busy.cpuMs) this.#busy = { cpuMs, waitedMs: this.waiting.elapsedMs };
     if (ownBytes > limits.memoryBytes) return memoryLimit(limits);
     if (cpuMs - this.#cpuBeforeMs > allowedCpuMs)
       return { name: 'cpuMs', limit: 'reading it takes too much processor time', allowed: secondsText(allowedCpuMs) };
     if (this.waiting.elapsedMs > allowedWaitMs)
       return { name: 'waitMs', limit: 'reading it takes too long', allowed: secondsText(allowedWaitMs) };
+    if (this.waiting.elapsedMs - this.#busy.waitedMs > limits.idleMs)
+      return { name: 'idleMs', limit: 'reading it comes to a stop', allowed: secondsText(limits.idleMs) };
     return undefined;
   }
 }

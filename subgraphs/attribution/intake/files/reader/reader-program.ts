@@ -9,6 +9,8 @@ import { RefusedFileError } from './refused-file.ts';
  * what each file holds goes out on standard output. Whoever started it watches what it takes, and ends it past a limit.
  */
 const OUT = 1;
+const FULL_PIPE_MS = 2;
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 const PROGRESS_BYTES = 4 * 1024 * 1024;
 
 /** Waits until all of it has been taken: that is what keeps this process from running ahead of the store. */
@@ -20,7 +22,19 @@ function send(kind: FrameKind, parts: readonly Uint8Array[]): void {
     1,
   );
   for (const part of [head, ...parts]) {
-    for (let written = 0; written < part.length;) written += writeSync(OUT, part, written);
+    for (let written = 0; written < part.length;) written += sent(part, written);
+  }
+}
+
+/** Something in the program may have made the pipe one that does not wait: then it is full now and then. */
+function sent(part: Uint8Array, from: number): number {
+  for (;;) {
+    try {
+      return writeSync(OUT, part, from);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(NEVER, 0, 0, FULL_PIPE_MS);
+    }
   }
 }
 
