@@ -3979,7 +3979,7 @@ export interface components {
                     model_options?: {
                         markov_order?: number;
                     };
-                    /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the analysis (data_quality_insufficient) */
+                    /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the request (data_quality_insufficient) */
                     accept_quality?: ("order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing")[];
                     /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
                     workspace_id?: string;
@@ -8137,9 +8137,16 @@ export interface operations {
     };
     listExperimentDesigns: {
         parameters: {
-            query: {
-                /** @example ds_01JQ2kZr5uHn4GdPaLxWqB */
-                data_source_id: string;
+            query?: {
+                /**
+                 * @description The source; exactly one of data_source_id, data_source_ids and brand_id
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                data_source_id?: string;
+                /** @description 2 to 20 sources that are read as if they were one: one space of user ids, each order once. Currency, baseline channels, serving agent and fee are those of the first */
+                data_source_ids?: string[];
+                /** @description Stands for the sources that were connected with this brand_id, oldest first */
+                brand_id?: string;
                 /** @description Only the design of this channel */
                 channel?: string;
                 /** @description Days of the analysis to stand on; those of the newest one, or all of the source, when absent */
@@ -8154,6 +8161,8 @@ export interface operations {
                 } | string;
                 /** @description Chance that the test finds the smallest detectable effect */
                 power?: number;
+                /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the request (data_quality_insufficient) */
+                accept_quality?: ("order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing")[];
             };
             header?: {
                 /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
@@ -8290,6 +8299,8 @@ export interface operations {
                          */
                         status: "processing" | "completed";
                         data_source_id: string;
+                        /** @description All sources that were analysed together, in the order of the request; absent for one */
+                        data_source_ids?: string[];
                         date_range: [
                             string,
                             string
@@ -8429,6 +8440,8 @@ export interface operations {
                          */
                         status: "processing" | "completed";
                         data_source_id: string;
+                        /** @description All sources that were analysed together, in the order of the request; absent for one */
+                        data_source_ids?: string[];
                         date_range: [
                             string,
                             string

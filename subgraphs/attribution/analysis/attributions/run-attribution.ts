@@ -15,7 +15,13 @@ import { namesOf } from '../../intake/data-sources/channel-names.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { parseDateRange, type DateRange } from '../../intake/data-sources/date-range.ts';
 import { listenToLateRows } from '../../intake/data-sources/late-rows.ts';
-import { findSources, requireSources, sourcesParam, type Joined } from '../../intake/data-sources/joined-sources.ts';
+import {
+  findSources,
+  requireSources,
+  sourceParam,
+  sourcesParam,
+  type Joined,
+} from '../../intake/data-sources/joined-sources.ts';
 import { rowsOfDays, UNDATED } from '../../intake/data-sources/source-days.ts';
 import type { SourceServices } from '../../intake/data-sources/require-source.ts';
 import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-agent.ts';
@@ -81,7 +87,7 @@ export async function runAttribution(
 
   return services.database.asTenant(principal, async (em) => {
     const sources = (await findSources(em, dataSourceIds)) ?? refuseGone(param);
-    for (const each of sources) refuseUnusable(each, param);
+    for (const [place, each] of sources.entries()) refuseUnusable(each, sourceParam(input, place));
     refuseWithoutUsers(sources, model);
     const [source] = sources;
     const attribution = em.create(Attribution, {
@@ -150,7 +156,7 @@ async function refuseUnknownChannels(
 }
 
 /** Rules of one source are bounded where they are set; a statement that reads several has those of all of them. */
-function refuseCostlyRules(source: SourceKey, param: string): void {
+export function refuseCostlyRules(source: SourceKey, param: string): void {
   const groups = namedAlike(source);
   if (groups.length < 2) return;
   const rules = groups.flatMap(({ naming }) => naming?.rules ?? []);
