@@ -1764,6 +1764,28 @@ export interface components {
             created_at: string;
             trust: components["schemas"]["TrustEnvelope"];
         };
+        UploadOptions: {
+            /** @description Canonical column to the column of the file, such as {"order_id":"Bestellnummer"} */
+            mapping?: {
+                [key: string]: string;
+            };
+            /** @description Canonical column to the value of all rows, such as {"channel":"meta_ads"} */
+            constants?: {
+                [key: string]: string;
+            };
+            /** @description Which export of which vendor it is, such as shopify_orders; told from the header when absent */
+            preset?: string;
+            /** @description How numbers and dates are written, such as de-DE, where the file can be read in two ways */
+            locale?: string;
+            /** @description IANA time zone of times that say none; UTC when absent */
+            timezone?: string;
+            /** @description Currency of amounts that name none, ISO 4217 */
+            currency?: string;
+            /** @description Answers to the questions of a dry run, by the id of the question */
+            answers?: {
+                [key: string]: string;
+            };
+        };
         StoredReject: {
             line: number;
             column: string | null;
@@ -6572,7 +6594,9 @@ export interface operations {
                 "text/csv": string;
                 "application/x-ndjson": string;
                 "application/vnd.apache.parquet": string;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "multipart/form-data": {
+                    options?: components["schemas"]["UploadOptions"];
                     /** Format: binary */
                     file: string;
                 };
@@ -7361,6 +7385,7 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.data_source_unavailable"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];

@@ -119,12 +119,14 @@ export const dataQualities = noun({
         'own range, and says the same in data_quality. What is blocking there refuses it unless accept_quality names ' +
         'the code.',
       graph:
-        'How good the rows of a source are, over the newest 366 days that it has rows of. Errors: RESOURCE_NOT_FOUND.',
+        'How good the rows of a source are, over the newest 366 days that it has rows of. Errors: ' +
+        'RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE (no rows yet).',
       named: z.object({
         dataSourceId: idInPath({ rest: 'id', description: 'Data source, ds_…', graph: 'Public id of the source.' }),
       }),
       answer: { one: sourceQuality },
       answered: 'What was found',
+      problems: ['data_source_unavailable'],
       example: { path: { id: 'ds_01JQ2kZr5uHn4GdPaLxWqB' } },
     },
   },

@@ -110,12 +110,11 @@ export const designFilter = z
       description: 'Days of the analysis to stand on; those of the newest one, or all of the source, when absent',
       graph: 'Days of the analysis to stand on; those of the newest one, or all of the source, when absent.',
     }),
-    power: inRest(queryNumber(POWERS.least, POWERS.most), z.number().min(POWERS.least).max(POWERS.most))
+    power: inRest(queryNumber(POWERS.least, POWERS.most, DEFAULT_POWER), z.number().min(POWERS.least).max(POWERS.most))
       .optional()
       .meta({
         description: 'Chance that the test finds the smallest detectable effect',
         graph: `Chance that the test finds the smallest detectable effect; defaults to ${DEFAULT_POWER}.`,
-        default: DEFAULT_POWER,
       }),
     acceptQuality: acceptedQualityInQuery,
   })

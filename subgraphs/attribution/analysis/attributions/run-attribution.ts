@@ -6,7 +6,7 @@ import type { Principal } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
-import { newUuid, publicId, uuid, type Uuid } from '../../../../platform/identifiers.ts';
+import { newUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../../platform/postgres/pub-sub.ts';
 import { namedSources } from '../../intake/channel-rules/channel-rule-store.ts';
@@ -23,7 +23,7 @@ import {
   type Joined,
 } from '../../intake/data-sources/joined-sources.ts';
 import { rowsOfDays, UNDATED } from '../../intake/data-sources/source-days.ts';
-import type { SourceServices } from '../../intake/data-sources/require-source.ts';
+import { refuseUnusable, type SourceServices } from '../../intake/data-sources/require-source.ts';
 import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-agent.ts';
 import { workspaceOf } from '../../intake/data-sources/workspace-of.ts';
 import type { MeasureQuality } from '../../intake/quality/measure-quality.ts';
@@ -171,19 +171,6 @@ export function refuseCostlyRules(source: SourceKey, param: string): void {
 
 function refuseGone(param: string): never {
   throw new ProblemError('resource_not_found', 'One of the data sources was deleted just now.', { param });
-}
-
-/** @throws ProblemError `data_source_unavailable` */
-export function refuseUnusable(source: DataSource, param: string): void {
-  if (source.statistics != null) return;
-  if (source.error != null)
-    throw new ProblemError('data_source_unavailable', source.error.message, { code: source.error.code, param });
-  throw new ProblemError(
-    'data_source_unavailable',
-    `The data source ${publicId('ds', source.id as Uuid)} has no rows yet. Upload them with ` +
-      'POST /v1/data-sources/{id}/records, then ask again.',
-    { code: 'never_synced', param },
-  );
 }
 
 function refuseWithoutUsers(sources: readonly DataSource[], model: Attribution['model']): void {

@@ -17,14 +17,14 @@ import {
   type Joined,
   type NamedSources,
 } from '../../intake/data-sources/joined-sources.ts';
-import type { SourceServices } from '../../intake/data-sources/require-source.ts';
+import { refuseUnusable, type SourceServices } from '../../intake/data-sources/require-source.ts';
 import { acceptRun } from '../../runs/accept-run.ts';
 import { isFinished } from '../../runs/run.ts';
 import type { Attribution } from '../attributions/attribution.ts';
 import type { AnalysisFigures } from '../attributions/figures.ts';
 import type { SourceNow } from '../attributions/present-trust.ts';
 import { refuseBlocking } from '../attributions/quality-gate.ts';
-import { refuseCostlyRules, refuseUnusable, rowsOfRun } from '../attributions/run-attribution.ts';
+import { refuseCostlyRules, rowsOfRun } from '../attributions/run-attribution.ts';
 import { sourcesNow } from '../attributions/source-now.ts';
 import type { TrustEvidence } from '../attributions/trust-evidence.ts';
 import { Insight, INSIGHT_RUNS } from './insight.ts';
