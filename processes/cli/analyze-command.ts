@@ -1,6 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { access, constants, writeFile } from 'node:fs/promises';
+import { dirname, extname } from 'node:path';
 import type { QualityCode } from '../../schema/contract/data-quality.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
+import type { AttributionReport } from '../../report/attribution-report.ts';
 import { terminalTable } from '../../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { commandProgress } from './command-progress.ts';
@@ -30,6 +32,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
   if (options.from !== undefined && options.to !== undefined && options.from > options.to) {
     throw new BadInputError(`--from ${options.from} lies after --to ${options.to}. Swap them.`);
   }
+  const write = options.report === undefined ? null : await reportWriter(options.report);
   const files = await Promise.all([...new Set(paths)].map(inputFile));
   const experiments = options.experiments === undefined ? [] : await readExperiments(options.experiments);
   if (experiments.length > 0 && options.model !== 'causal')
@@ -58,9 +61,8 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
       { progress, signal: interrupted.signal, now: new Date() },
     );
     progress.end();
-    if (options.report !== undefined) {
-      const { htmlReport } = await import('../../report/html-report.ts');
-      await writeReport(options.report, htmlReport(report, files.map((file) => file.name).join(', ')));
+    if (write !== null) {
+      await write(report, files.map((file) => file.name).join(', '));
       progress.note(`report written to ${options.report}`);
     }
     process.stdout.write(
@@ -80,11 +82,28 @@ function tableLook(): { readonly width: number; readonly colours: boolean } {
     : { width: TABLE_WIDTH.elsewhere, colours: false };
 }
 
-async function writeReport(file: string, page: string): Promise<void> {
-  await writeFile(file, page).catch((error: NodeJS.ErrnoException) => {
+type WriteReport = (report: AttributionReport, subject: string) => Promise<void>;
+
+/** What writes the report, by the end of its name. Asked ahead of the analysis, which takes its time. */
+async function reportWriter(file: string): Promise<WriteReport> {
+  const end = extname(file).toLowerCase();
+  if (!['', '.html', '.htm', '.xlsx'].includes(end))
+    throw new BadInputError(`--report ${file}: a report is a page or a workbook. Let its name end in .html or .xlsx.`);
+  await access(dirname(file), constants.W_OK).catch(refuseReport(file));
+  return async (report, subject) => {
+    const bytes =
+      end === '.xlsx'
+        ? await (await import('../../report/workbook.ts')).reportWorkbook(report, subject)
+        : (await import('../../report/html-report.ts')).htmlReport(report, subject);
+    await writeFile(file, bytes).catch(refuseReport(file));
+  };
+}
+
+const refuseReport =
+  (file: string) =>
+  (error: NodeJS.ErrnoException): never => {
     throw new BadInputError(
       `${file}: the report cannot be written there (${error.code ?? error.message}). Choose another place.`,
       { cause: error },
     );
-  });
-}
+  };

@@ -1574,7 +1574,7 @@ export interface components {
             channel: string | null;
             /** @enum {string} */
             status: "pass" | "fail" | "not_applicable";
-            /** @description Part of the revenue; lead: unpaid visits per touch; overlap: part of the people */
+            /** @description Part of the revenue, of window_halves half the difference; lead: unpaid visits per touch; overlap: part of the people */
             estimate: number | null;
             interval: {
                 lower: number;

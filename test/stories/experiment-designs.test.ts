@@ -211,7 +211,7 @@ describe('which experiment would settle it', () => {
     expect(String(told.body['warnings'])).toMatch(/No holdout of people can measure television/);
   });
 
-  test('rows that do not belong together refuse designs as they refuse analyses; what is accepted is let through', async () => {
+  test('bad rows refuse designs as they refuse analyses; what is accepted is let through', async () => {
     const bad = await connect(caller, rowsOfStrangers());
     const query = `/experiments/designs?data_source_id=${bad}`;
     const refused = await caller.get(query, { prefer: 'wait=60' });
