@@ -66,8 +66,8 @@ export const creditTest = z
       .nullable()
       .meta({
         description:
-          'Part of the revenue, of window_halves half the difference; lead: unpaid visits per touch; overlap: part of ' +
-          'the people',
+          'Part of the revenue, of window_halves half the difference; lead: unpaid visits per touch; overlap: part ' +
+          'of the people',
         graph:
           'What was found: a part of the revenue, of WINDOW_HALVES half the difference, later less earlier; of LEAD ' +
           'unpaid visits per touch, before less after; of OVERLAP the ' +
