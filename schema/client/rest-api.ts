@@ -1594,7 +1594,7 @@ export interface components {
             channel: string | null;
             /** @enum {string} */
             status: "pass" | "fail" | "not_applicable";
-            /** @description Part of the revenue; lead: unpaid visits per touch; overlap: part of the people */
+            /** @description Part of the revenue, of window_halves half the difference; lead: unpaid visits per touch; overlap: part of the people */
             estimate: number | null;
             interval: {
                 lower: number;
@@ -1783,6 +1783,28 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             trust: components["schemas"]["TrustEnvelope"];
+        };
+        UploadOptions: {
+            /** @description Canonical column to the column of the file, such as {"order_id":"Bestellnummer"} */
+            mapping?: {
+                [key: string]: string;
+            };
+            /** @description Canonical column to the value of all rows, such as {"channel":"meta_ads"} */
+            constants?: {
+                [key: string]: string;
+            };
+            /** @description Which export of which vendor it is, such as shopify_orders; told from the header when absent */
+            preset?: string;
+            /** @description How numbers and dates are written, such as de-DE, where the file can be read in two ways */
+            locale?: string;
+            /** @description IANA time zone of times that say none; UTC when absent */
+            timezone?: string;
+            /** @description Currency of amounts that name none, ISO 4217 */
+            currency?: string;
+            /** @description Answers to the questions of a dry run, by the id of the question */
+            answers?: {
+                [key: string]: string;
+            };
         };
         StoredReject: {
             line: number;
@@ -3999,7 +4021,7 @@ export interface components {
                     model_options?: {
                         markov_order?: number;
                     };
-                    /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the analysis (data_quality_insufficient) */
+                    /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the request (data_quality_insufficient) */
                     accept_quality?: ("order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing")[];
                     /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
                     workspace_id?: string;
@@ -6592,7 +6614,9 @@ export interface operations {
                 "text/csv": string;
                 "application/x-ndjson": string;
                 "application/vnd.apache.parquet": string;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "multipart/form-data": {
+                    options?: components["schemas"]["UploadOptions"];
                     /** Format: binary */
                     file: string;
                 };
@@ -7381,6 +7405,7 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.data_source_unavailable"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];
@@ -8157,9 +8182,16 @@ export interface operations {
     };
     listExperimentDesigns: {
         parameters: {
-            query: {
-                /** @example ds_01JQ2kZr5uHn4GdPaLxWqB */
-                data_source_id: string;
+            query?: {
+                /**
+                 * @description The source; exactly one of data_source_id, data_source_ids and brand_id
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                data_source_id?: string;
+                /** @description 2 to 20 sources that are read as if they were one: one space of user ids, each order once. Currency, baseline channels, serving agent and fee are those of the first */
+                data_source_ids?: string[];
+                /** @description Stands for the sources that were connected with this brand_id, oldest first */
+                brand_id?: string;
                 /** @description Only the design of this channel */
                 channel?: string;
                 /** @description Days of the analysis to stand on; those of the newest one, or all of the source, when absent */
@@ -8174,6 +8206,8 @@ export interface operations {
                 } | string;
                 /** @description Chance that the test finds the smallest detectable effect */
                 power?: number;
+                /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the request (data_quality_insufficient) */
+                accept_quality?: ("order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing")[];
             };
             header?: {
                 /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
@@ -8310,6 +8344,8 @@ export interface operations {
                          */
                         status: "processing" | "completed";
                         data_source_id: string;
+                        /** @description All sources that were analysed together, in the order of the request; absent for one */
+                        data_source_ids?: string[];
                         date_range: [
                             string,
                             string
@@ -8449,6 +8485,8 @@ export interface operations {
                          */
                         status: "processing" | "completed";
                         data_source_id: string;
+                        /** @description All sources that were analysed together, in the order of the request; absent for one */
+                        data_source_ids?: string[];
                         date_range: [
                             string,
                             string

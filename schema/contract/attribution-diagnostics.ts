@@ -65,9 +65,12 @@ export const creditTest = z
       .number()
       .nullable()
       .meta({
-        description: 'Part of the revenue; lead: unpaid visits per touch; overlap: part of the people',
+        description:
+          'Part of the revenue, of window_halves half the difference; lead: unpaid visits per touch; overlap: part ' +
+          'of the people',
         graph:
-          'What was found: a part of the revenue; of LEAD unpaid visits per touch, before less after; of OVERLAP the ' +
+          'What was found: a part of the revenue, of WINDOW_HALVES half the difference, later less earlier; of LEAD ' +
+          'unpaid visits per touch, before less after; of OVERLAP the ' +
           'part of the people without a counterpart. Null where not applicable.',
       }),
     interval: z

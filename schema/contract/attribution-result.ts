@@ -6,6 +6,7 @@ import { campaignImpact, channelImpact, timeSeriesPoint } from './attribution-im
 import { modelShares, ruleRevenue } from './attribution-comparison.ts';
 import { attributionModel } from './attribution-model.ts';
 import { dataQuality } from './data-quality.ts';
+import { joinedSources } from './named-sources.ts';
 import { mapInRest } from './rest-form.ts';
 import { cents, days, environment, graphTypes, id, moment, money } from './terms.ts';
 import { trustEnvelope } from './trust-envelope.ts';
@@ -148,19 +149,11 @@ const signature = {
     }),
 };
 
-const joined = {
-  dataSourceIds: z.array(id('ds')).optional().meta({
-    description: 'All sources that were analysed together, in the order of the request; absent for one',
-    graph: 'Public ids of all sources that were analysed together, in the order of the request; null for one.',
-    restAfter: 'dataSourceId',
-  }),
-};
-
 /** An analysis as its subgraph shows it. */
 export const attribution = z
   .object({
     ...head,
-    ...joined,
+    dataSourceIds: joinedSources,
     ...quality,
     ...course,
     autoRefresh: z.boolean().meta({
@@ -184,7 +177,7 @@ export const attribution = z
 export const attributionResult = z
   .object({
     ...head,
-    ...joined,
+    dataSourceIds: joinedSources,
     ...trust,
     ...quality,
     ...course,

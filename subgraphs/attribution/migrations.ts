@@ -273,5 +273,13 @@ export const attributionOwner: MigrationOwner = {
         ...hangingOnSource('remembered_options'),
       ],
     },
+    {
+      name: '047-insights-of-several',
+      up: [
+        `alter table attribution.insights add column data_source_ids uuid[]`,
+        `comment on column attribution.insights.data_source_ids is 'all sources in the order of the request, the ` +
+          `first being data_source_id; null for one alone'`,
+      ],
+    },
   ],
 };

@@ -106,6 +106,7 @@ test.each([
     param: '/data_source_id',
     data_quality: checks,
   });
+  expect(errors?.[0]?.message).toContain('acceptQuality: [ORDER_MATCH_RATE, USER_MATCH_RATE] in GraphQL');
   expect((await caller.get('/attribution')).body['data']).not.toContainEqual(
     expect.objectContaining({ data_source_id: id }),
   );
@@ -230,4 +231,13 @@ test('the quality of a source is nobody else’s to read', async () => {
   const id = await connect(plantedShop());
   const other = await Caller.register(house.root);
   expect((await other.get(`/data-sources/${id}/quality`)).status).toBe(404);
+});
+
+test('of a source without rows nobody can say that they are good', async () => {
+  const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+  const id = String(body['data_source_id']);
+  const refused = { type: 'data_source_unavailable', code: 'never_synced' };
+  expect(await caller.get(`/data-sources/${id}/quality`)).toMatchObject({ status: 409, body: { error: refused } });
+  const { errors } = await caller.graphql(`{ dataQuality(dataSourceId: "${id}") { status } }`);
+  expect(errors?.[0]?.extensions).toMatchObject({ type: refused.type, reason: refused.code });
 });
