@@ -18,7 +18,9 @@ export function assertGoodEnough(quality: DataQuality | undefined, accepted?: re
   if (refused.length > 0)
     throw new RunFailedError({
       code: 'data_quality_insufficient',
-      message: `${sentenceOf(refused)} To go on all the same, ask for an analysis with accept_quality: ${namesOf(refused)}.`,
+      message:
+        `${sentenceOf(refused)} To go on all the same, ask for an analysis with accept_quality: ` +
+        `${namesOf(refused)}.`,
     });
 }
 

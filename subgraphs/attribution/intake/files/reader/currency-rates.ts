@@ -2,12 +2,26 @@
 const RATE_HOLDS_DAYS = 92;
 const DAY_MS = 86_400_000;
 
-/** The rates of one currency, by ascending days since 1970-01-01. As JSON they can be handed to another process. */
+/** The rates of one currency, by ascending days since 1970-01-01. */
 export interface CurrencyRates {
   readonly days: readonly number[];
   /** Units of the source's currency per unit of this one, on each of the days. */
   readonly rates: readonly number[];
 }
+
+/**
+ * As the store writes them, by currency: `day rate`, parted by commas. Whoever passes them on need not look into them,
+ * and half a million take next to none of its time.
+ */
+export type WrittenRates = Readonly<Record<string, string>>;
+
+export const ratesIn = (written: WrittenRates): ExchangeRates =>
+  Object.fromEntries(
+    Object.entries(written).map(([currency, text]) => {
+      const entries = text.split(',').map((entry) => entry.split(' ').map(Number));
+      return [currency, { days: entries.map(([day]) => day!), rates: entries.map(([, rate]) => rate!) }];
+    }),
+  );
 
 /** By ISO 4217 code. */
 export type ExchangeRates = Readonly<Record<string, CurrencyRates>>;

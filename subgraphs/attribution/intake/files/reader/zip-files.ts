@@ -1,8 +1,8 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
 /*
- * The files of a ZIP archive (APPNOTE.TXT 6.3.10), as its directory has them. What else lies in the archive is nobody's:
- * whoever reads it from front to back waits for what such bytes promise.
+ * The files of a ZIP archive (APPNOTE.TXT 6.3.10), as its directory has them. What else lies in the archive is
+ * nobody's: whoever reads it from front to back waits for what such bytes promise.
  */
 
 const LOCAL = 0x04034b50;
