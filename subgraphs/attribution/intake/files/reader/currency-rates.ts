@@ -15,13 +15,20 @@ export interface CurrencyRates {
  */
 export type WrittenRates = Readonly<Record<string, string>>;
 
-export const ratesIn = (written: WrittenRates): ExchangeRates =>
-  Object.fromEntries(
-    Object.entries(written).map(([currency, text]) => {
-      const entries = text.split(',').map((entry) => entry.split(' ').map(Number));
-      return [currency, { days: entries.map(([day]) => day!), rates: entries.map(([, rate]) => rate!) }];
-    }),
-  );
+/** A currency's are read when they are asked for: files name a few of them. */
+export function ratesIn(written: WrittenRates): ExchangeRates {
+  const rates: Record<string, CurrencyRates> = {};
+  for (const [currency, text] of Object.entries(written)) {
+    let read: CurrencyRates | undefined;
+    Object.defineProperty(rates, currency, { enumerable: true, get: () => (read ??= currencyRates(text)) });
+  }
+  return rates;
+}
+
+function currencyRates(text: string): CurrencyRates {
+  const entries = text.split(',').map((entry) => entry.split(' ').map(Number));
+  return { days: entries.map(([day]) => day!), rates: entries.map(([, rate]) => rate!) };
+}
 
 /** By ISO 4217 code. */
 export type ExchangeRates = Readonly<Record<string, CurrencyRates>>;
