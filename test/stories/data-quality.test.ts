@@ -61,7 +61,7 @@ test('good rows are good, on the source and in the result, and the signature cov
   });
 });
 
-test('where rows are too bad for an answer, which experiment would settle it is refused as the analysis is', async () => {
+test('where rows are too bad for an answer, designs of experiments are refused as the analysis is', async () => {
   const id = await connect(strangers(() => true));
   const question = `/experiments/designs?data_source_id=${id}&date_range=${PLANTED_RANGE.join(',')}`;
   for (let time = 0; time < 2; time++) {

@@ -24,6 +24,12 @@ const manyRows = (rows: number, row: (at: number) => string): string =>
 const timeCell = (value: string): string =>
   `<row r="2">${cell('A2', 'u')}<c r="B2" s="0"><v>${value}</v></c>${cell('C2', 'email')}</row>`;
 const DATES = `<styleSheet xmlns="${MAIN}"><cellXfs><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>`;
+const styles = (inside: string): string => `<styleSheet xmlns="${MAIN}">${inside}</styleSheet>`;
+/** A sheet with this declaration above it, and an entity as its first cell. */
+const withEntity = (declared: string, entity: string): Buffer =>
+  withFiles({
+    [SHEET]: `<!DOCTYPE a [${declared}]>${sheetOf(sheetRow(1, HEAD) + sheetRow(2, [entity, ROW[1]!, ROW[2]!]))}`,
+  });
 const laughs = Array.from({ length: 20 }, (_, level) => `<!ENTITY e${level + 1} "${`&e${level};`.repeat(10)}">`);
 
 /** Workbooks that are each hostile in their own way. */
@@ -53,9 +59,7 @@ export const workbookShapes: Readonly<Record<string, () => Buffer>> = {
       ),
     }),
   'a million styles': () =>
-    withFiles({
-      'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><cellXfs>${'<xf numFmtId="22"/>'.repeat(1_000_000)}</cellXfs></styleSheet>`,
-    }),
+    withFiles({ 'xl/styles.xml': styles(`<cellXfs>${'<xf numFmtId="22"/>'.repeat(1_000_000)}</cellXfs>`) }),
   'a date format of brackets': () =>
     withFiles({
       'xl/styles.xml':
@@ -72,14 +76,8 @@ export const workbookShapes: Readonly<Record<string, () => Buffer>> = {
         sheetRow(1, HEAD) + manyRows(20_000, (at) => `<row r="${at}"><c r="A${at}" t="s"><v>0</v></c></row>`),
       ),
     }),
-  'entities of entities': () =>
-    withFiles({
-      [SHEET]: `<!DOCTYPE a [<!ENTITY e0 "aaaaaaaaaa">${laughs.join('')}]>${sheetOf(sheetRow(1, HEAD) + sheetRow(2, ['&e20;', ROW[1]!, ROW[2]!]))}`,
-    }),
-  'an entity of a file': () =>
-    withFiles({
-      [SHEET]: `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>${sheetOf(sheetRow(1, HEAD) + sheetRow(2, ['&x;', ROW[1]!, ROW[2]!]))}`,
-    }),
+  'entities of entities': () => withEntity(`<!ENTITY e0 "aaaaaaaaaa">${laughs.join('')}`, '&e20;'),
+  'an entity of a file': () => withEntity('<!ENTITY x SYSTEM "file:///etc/passwd">', '&x;'),
   'two million elements inside of each other': () => withCells('<a>'.repeat(2_000_000)),
   'an element of half a million attributes': () => withCells(`<row r="2" ${'x="1" '.repeat(500_000)}></row>`),
   'formulas without a value, and with errors': () =>

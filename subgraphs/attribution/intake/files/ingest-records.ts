@@ -10,7 +10,7 @@ import { RECORD_MEDIA_TYPES } from '../connectors/records-body.ts';
 import type { FileQuality } from '../data-sources/upload.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 import { ratesOf } from './exchange-rates.ts';
-import type { ExchangeRates } from './reader/currency-rates.ts';
+import type { WrittenRates } from './reader/currency-rates.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
@@ -43,7 +43,7 @@ export interface ReadingOptions {
   /** Null or absent: the first currency of the file becomes the source's, USD if it names none. */
   readonly sourceCurrency?: string | null;
   /** What other currencies are worth in that of the source; none where absent. */
-  readonly rates?: ExchangeRates;
+  readonly rates?: WrittenRates;
   /** Upper bound of the decoded content, 8 GiB unless given. */
   readonly maxBytes?: number;
   /** Whose limits hold while it is read; large unless given. */

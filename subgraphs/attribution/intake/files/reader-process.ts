@@ -11,9 +11,9 @@ import {
   FRAME_HEAD_BYTES,
   MAX_FRAME_BYTES,
   type FrameKind,
-  type ReadingOrder,
   type ReadingProgress,
   type RoomWanted,
+  type SentOrder,
 } from './reading-messages.ts';
 
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
@@ -112,7 +112,7 @@ export class ReaderProcess {
    * @throws ProblemError `validation_error` (`file_limit_exceeded`) when it was ended past a limit
    */
   async *read(
-    order: ReadingOrder,
+    order: SentOrder,
     fileBytes: number,
     room: (bytes: number) => Promise<void>,
   ): AsyncGenerator<Frame, void, undefined> {

@@ -3,7 +3,7 @@ import type { RowReject } from './rejects.ts';
 import type { ReadingLimits } from './reading-limits.ts';
 import type { ContentEncoding } from './reader/file-content.ts';
 import type { ConvertedSum } from './reader/exchange.ts';
-import type { ExchangeRates } from './reader/currency-rates.ts';
+import type { ExchangeRates, WrittenRates } from './reader/currency-rates.ts';
 import type { Inspection } from './reader/inspection.ts';
 import type { SampledRows } from './reader/read-sample.ts';
 import type { RecordKind } from './reader/record-kind.ts';
@@ -73,6 +73,9 @@ export interface ReadingOrder extends ReadingWishes {
   readonly maxBytes: number;
   readonly limits: ReadingLimits;
 }
+
+/** The same as it is sent: rates are read on the other side. */
+export type SentOrder = Omit<ReadingOrder, 'rates'> & { readonly rates: WrittenRates };
 
 export const FRAME = { progress: 1, block: 2, finding: 3, refusal: 4, room: 5 } as const;
 export type FrameKind = (typeof FRAME)[keyof typeof FRAME];

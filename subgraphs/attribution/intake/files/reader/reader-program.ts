@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { FRAME, FRAME_HEAD_BYTES, type FrameKind, type ReadingOrder, type RoomWanted } from '../reading-messages.ts';
+import { FRAME, FRAME_HEAD_BYTES, type FrameKind, type RoomWanted, type SentOrder } from '../reading-messages.ts';
+import { ratesIn } from './currency-rates.ts';
 import { readRecords } from './read-records.ts';
 import { RefusedFileError } from './refused-file.ts';
 
@@ -44,10 +45,11 @@ const json = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value
 Error.stackTraceLimit = 0;
 const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })[Symbol.asyncIterator]();
 for (let line = await lines.next(); line.done !== true; line = await lines.next())
-  await answer(JSON.parse(line.value) as ReadingOrder);
+  await answer(JSON.parse(line.value) as SentOrder);
 
-async function answer(order: ReadingOrder): Promise<void> {
+async function answer(sentOrder: SentOrder): Promise<void> {
   let told = 0;
+  const order = { ...sentOrder, rates: ratesIn(sentOrder.rates) };
   try {
     const finding = await readRecords(order, {
       progress(bytes) {

@@ -32,7 +32,7 @@ function files({ rows, more = {} }: Workbook): Readonly<Record<string, string>> 
     'xl/_rels/workbook.xml.rels':
       `<Relationships xmlns="${PACKAGE}">` +
       `<Relationship Id="first" Type="${RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
-    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${MAIN}"><sheetData>${rows.map(rowText).join('')}</sheetData></worksheet>`,
+    'xl/worksheets/sheet1.xml': sheetOf(rows.map(rowText).join('')),
     ...more,
   };
 }
