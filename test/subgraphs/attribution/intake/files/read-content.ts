@@ -18,7 +18,7 @@ export const NDJSON = 'application/x-ndjson';
 export interface ReadContent {
   readonly finding?: ReadingFinding;
   readonly refusal?: Refusal;
-  readonly rows: readonly Record<string, string | number>[];
+  readonly rows: readonly Record<string, string | number | null>[];
 }
 
 /** Reads a file as an upload would. Whatever is no refusal of the file is thrown. */
@@ -28,7 +28,7 @@ export async function readContent(
   wishes: Partial<ReadingOrder> = {},
 ): Promise<ReadContent> {
   const folder = mkdtempSync(join(tmpdir(), 'liftgraph-content-'));
-  const rows: Record<string, string | number>[] = [];
+  const rows: Record<string, string | number | null>[] = [];
   try {
     writeFileSync(join(folder, 'file'), content);
     const order: ReadingOrder = {
