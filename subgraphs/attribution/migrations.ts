@@ -257,5 +257,13 @@ export const attributionOwner: MigrationOwner = {
           `read: channel rules, identities, sources; null for one source without any'`,
       ],
     },
+    {
+      name: '046-margins',
+      up: ['data_sources', 'attributions'].flatMap((table) => [
+        `alter table attribution.${table} add column margin double precision check (margin > 0 and margin <= 1)`,
+        `comment on column attribution.${table}.margin is 'share of revenue left after the cost of goods, as stated; ` +
+          `null where nothing was'`,
+      ]),
+    },
   ],
 };

@@ -9,6 +9,7 @@ import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { spanOf } from '../journeys/journey-query.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
+import { orderCosts } from '../../intake/touchpoints/order-costs.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
 import { channelSpend, measureQuality } from '../../intake/quality/measure-quality.ts';
 import { nearChannels, nearChannelWarning } from '../../intake/channel-rules/near-channels.ts';
@@ -84,17 +85,27 @@ function readRunData(store: ClickHouse): LoadRunData {
     });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> =>
       countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
-    const [{ paths, totals, followed, ignoresPaths }, spend, spendDays, experiments, rows, days, stitching, measured] =
-      await Promise.all([
-        journeysRead,
-        spendRead,
-        spendByDay,
-        rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
-        count(journeysRead.then(({ counted }) => counted!)),
-        daysRead,
-        stitchingOf(clickhouse, together),
-        quality,
-      ]);
+    const [
+      { paths, totals, followed, ignoresPaths },
+      spend,
+      spendDays,
+      costs,
+      experiments,
+      rows,
+      days,
+      stitching,
+      measured,
+    ] = await Promise.all([
+      journeysRead,
+      spendRead,
+      spendByDay,
+      orderCosts(clickhouse, { ...source, dateRange, conversionEvent }),
+      rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
+      count(journeysRead.then(({ counted }) => counted!)),
+      daysRead,
+      stitchingOf(clickhouse, together),
+      quality,
+    ]);
     const spendByChannel = await spendOfChannels;
     const preceding = await loadPreceding(clickhouse, query, followed);
     const recountDays = async (): Promise<readonly StoredDay[]> =>
@@ -105,6 +116,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       totals,
       spend: spendByChannel,
       spendDays,
+      ...(costs !== null && { orderCosts: costs }),
       campaigns: {
         ofEvents: followed?.campaigns ?? null,
         tooMany: spend.tooManyCampaigns || (followed?.tooManyCampaigns ?? false),
