@@ -71,6 +71,7 @@ function statementSheet(report: AttributionReport): Sheet<Buffer> {
 }
 
 function channelSheet(report: AttributionReport): Sheet<Buffer> {
+  const hasMargin = report.profitability !== undefined;
   const head = [
     'channel',
     'kind',
@@ -80,6 +81,7 @@ function channelSheet(report: AttributionReport): Sheet<Buffer> {
     'interval from',
     'interval to',
     'ROAS',
+    ...(hasMargin ? ['profit', 'profit ROAS'] : []),
     'confidence',
     'known',
   ];
@@ -96,6 +98,7 @@ function channelSheet(report: AttributionReport): Sheet<Buffer> {
       number(interval?.lower ?? null),
       number(interval?.upper ?? null),
       number(row.roas),
+      ...(hasMargin ? [number(row.profit), number(row.profitRoas)] : []),
       number(row.confidence),
       identified === null ? null : text(identified),
     ]),

@@ -1893,9 +1893,9 @@ export interface components {
                     upper: number;
                     level: number;
                 } | null;
-                /** @description The spend of the range: whoever brings less does not earn it back */
+                /** @description What pays for the spend of the range: the spend, divided by the margin where the analysis has one. Whoever brings less does not earn it back */
                 breakeven_revenue: number;
-                /** @description What keeping or stopping by the test is expected to gain over deciding now, in the year that follows it, less lost_revenue; below 0 the test costs more than it tells */
+                /** @description What keeping or stopping by the test is expected to gain over deciding now, in the year that follows it, less lost_revenue; with a margin profit, and less what of it would be left. Below 0 the test costs more than it tells */
                 value_of_information: number;
             };
             rank: number;

@@ -8,7 +8,10 @@ import { groupName } from '../experiments/channel-group.ts';
 import { isUnmeasurable, type AnalysisFigures, type ChannelFigures } from '../attributions/figures.ts';
 
 /** What designs are made of: a causal analysis, or as much of it. */
-export type DesignedFigures = Pick<AnalysisFigures, 'channels' | 'revenueCents' | 'holdoutWindows' | 'calibrations'>;
+export type DesignedFigures = Pick<
+  AnalysisFigures,
+  'channels' | 'revenueCents' | 'holdoutWindows' | 'calibrations' | 'profitability'
+>;
 
 /** Designs, and what none can be made for. */
 export interface DesignsFound {
@@ -22,7 +25,7 @@ export interface DesignsFound {
  * @param power in (0, 1)
  */
 export function designsOfFigures(figures: DesignedFigures, range: DateRange, power: number): DesignsFound {
-  const { channels, revenueCents, holdoutWindows: windows, calibrations = [] } = figures;
+  const { channels, revenueCents, holdoutWindows: windows, calibrations = [], profitability } = figures;
   if (windows == null) return { designs: [], warnings: [NO_PEOPLE] };
   if (windows.length === 0) return { designs: [], warnings: [TOO_SHORT] };
   if (windows.every(({ revenueSquares }) => revenueSquares === 0)) return { designs: [], warnings: [NO_ORDERS] };
@@ -37,6 +40,7 @@ export function designsOfFigures(figures: DesignedFigures, range: DateRange, pow
       rangeDays: daysBetween(range.start, range.end),
       revenue: revenueCents / 100,
       windows,
+      ...(profitability !== undefined && { margin: profitability.margin }),
       channels: tracked.map((channel) => ({
         channel: channel.channel,
         credit: channel.attributedRevenueCents / 100,
