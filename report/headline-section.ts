@@ -1,6 +1,6 @@
 import type { AttributionReport } from './attribution-report.ts';
 import { html, type Markup } from './html.ts';
-import { profitOf } from './margin.ts';
+import { marginPercent, profitOf } from './margin.ts';
 import { isIncremental } from './judgement.ts';
 import { numberFormat } from './number-format.ts';
 import type { ReportStatements } from './statements.ts';
@@ -42,7 +42,7 @@ export function headlineSection(report: AttributionReport, said: ReportStatement
                 isKnown && total.spend > 0 ? format.money(profit.amount) : '–',
                 ...(total.spend > 0 ? range(profit.interval, format.money) : []),
                 profit.roas === null ? 'no spend in the data' : `profit ROAS ${format.multiple(profit.roas)}`,
-                `margin ${format.percent(report.profitability!.margin)}`,
+                `margin ${marginPercent(report.profitability!.margin)}`,
               )}
             </div>`
       }

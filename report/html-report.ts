@@ -8,6 +8,7 @@ import { isMeasurable, paidChannels } from './shown-channels.ts';
 import { designSection } from './experiment-designs.ts';
 import { headlineSection } from './headline-section.ts';
 import { isIncremental } from './judgement.ts';
+import { marginPercent } from './margin.ts';
 import { methodSection } from './method-section.ts';
 import { html, Markup } from './html.ts';
 
@@ -92,7 +93,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
               ? html`<h2>Spend and return</h2>
                   <p class="note">
                     Above the solid line a channel is credited with more revenue than it
-                    costs${margin === null ? '' : `, at a margin of ${format.percent(margin)}`}. Where its interval
+                    costs${margin === null ? '' : `, at a margin of ${marginPercent(margin)}`}. Where its interval
                     crosses the line, that can’t be told.
                   </p>
                   ${figure(

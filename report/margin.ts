@@ -1,5 +1,4 @@
 import type { AttributionReport } from './attribution-report.ts';
-import { numberFormat } from './number-format.ts';
 import type { Interval } from './verdicts.ts';
 
 type Told = Pick<AttributionReport, 'profitability'>;
@@ -38,11 +37,14 @@ const ORIGINS: Readonly<Record<string, string>> = {
   request: 'stated for this analysis',
 };
 
+/** `42.35 %`: as fine as margins are. */
+export const marginPercent = (margin: number): string => `${Number((100 * margin).toFixed(2))} %`;
+
 /** `a margin of 42 % (that of the source)`; null where nobody has said one. */
-export function marginWords({ profitability, currency }: Told & Pick<AttributionReport, 'currency'>): string | null {
+export function marginWords({ profitability }: Told): string | null {
   if (profitability === undefined) return null;
   const { margin, origin } = profitability;
-  return `a margin of ${numberFormat(currency).percent(margin)} (${ORIGINS[origin] ?? origin})`;
+  return `a margin of ${marginPercent(margin)} (${ORIGINS[origin] ?? origin})`;
 }
 
 /** What verdicts and returns stand on where nobody has said a margin, and how to say one. */

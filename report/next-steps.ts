@@ -84,15 +84,15 @@ function testOf(
   const design = designFor(found?.designs ?? [], name);
   if (design === undefined || !(design.decision.value_of_information > 0)) return null;
   const format = numberFormat(currency);
+  const worth = format.money(design.decision.value_of_information);
   return {
     kind: 'test',
     text:
       `Keep a random ${format.percent(design.share_held_out)} of the people from it for ` +
       `${design.duration_days} days. That is expected to lose ${format.money(design.lost_revenue)}` +
       (profitability === undefined
-        ? ', and deciding by it to be worth '
-        : ' of revenue, and deciding by it to be worth a profit of ') +
-      `${format.money(design.decision.value_of_information)} more than that in a year.`,
+        ? `, and deciding by it to be worth ${worth} more than that in a year.`
+        : ` of revenue, and deciding by it to be worth ${worth} of profit in a year, what is lost taken off.`),
   };
 }
 

@@ -4,6 +4,7 @@ import { fact } from './fact.ts';
 import { html, type Markup } from './html.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { isIncremental } from './judgement.ts';
+import { marginPercent } from './margin.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
 import { baselineChannels, isMeasurable, paidChannels } from './shown-channels.ts';
 import { stitchingNote } from './stitching-note.ts';
@@ -189,7 +190,7 @@ export function readingGuide(report: AttributionReport): Markup {
       ${
         report.profitability === undefined
           ? 'Break-even is where the revenue is as much as the spend.'
-          : `Break-even is where the revenue, times the margin of ${format.percent(report.profitability.margin)}, is as much as the spend. ` +
+          : `Break-even is where the revenue, times the margin of ${marginPercent(report.profitability.margin)}, is as much as the spend. ` +
             'Profit is what is left of the revenue after the cost of the goods and the spend; profit ROAS is the ' +
             'revenue times the margin per unit of spend, and 1 at break-even.'
       }

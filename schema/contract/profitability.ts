@@ -1,11 +1,9 @@
 import { z } from 'zod';
+import { LEAST_MARGIN } from '../least-margin.ts';
 import { MARGIN_ORIGINS } from '../value-lists.ts';
 import { graphTypes } from './terms.ts';
 
 /* What part of revenue is left after the cost of goods, and where that was said. */
-
-/** Finer than that no ratio is shown; and what is divided by it stays finite. */
-export const LEAST_MARGIN = 0.0001;
 
 /** Share of revenue that is left after the cost of goods. */
 export const margin = z.number().min(LEAST_MARGIN).max(1);

@@ -1,4 +1,4 @@
-import { LEAST_MARGIN } from '../../../../schema/contract/profitability.ts';
+import { LEAST_MARGIN } from '../../../../schema/least-margin.ts';
 import { roundHalfUp } from '../../../../schema/rounding.ts';
 import type { OrderCosts } from '../../intake/touchpoints/order-costs.ts';
 import type { Profitability } from './figures.ts';
@@ -31,8 +31,10 @@ export function profitabilityOf(
   if (costs === null || stated?.origin === 'request') return { profitability: stated, warnings: [] };
   if (costs.revenueShare < LEAST_REVENUE_SHARE) return { profitability: stated, warnings: [tooFew(costs, stated)] };
   const found = costs.revenue > 0 ? 1 - costs.cogs / costs.revenue : 0;
-  const margin = Math.max(LEAST_MARGIN, rounded(found));
-  return { profitability: { margin, origin: 'orders' }, warnings: margin > found ? [NOTHING_LEFT] : [] };
+  return {
+    profitability: { margin: rounded(found), origin: 'orders' },
+    warnings: found < LEAST_MARGIN ? [NOTHING_LEFT] : [],
+  };
 }
 
 const rounded = (margin: number): number => Math.max(LEAST_MARGIN, roundHalfUp(margin, DIGITS) ?? 0);
