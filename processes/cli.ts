@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
+import { LEAST_MARGIN } from '../schema/least-margin.ts';
 import { ENVIRONMENTS, MODELS } from '../schema/value-lists.ts';
 import { PLANS, type Plan } from '../schema/principal.ts';
 import type { NewAccountOptions, NewKeyOptions } from './cli/admin-command.ts';
@@ -25,6 +26,8 @@ Examples:
       what each channel caused: a table here, a report to share
   npx liftgraph analyze shop/events.csv --from 2026-03-01 --to 2026-03-31
       touches and orders in one table; March only
+  npx liftgraph analyze shop/touchpoints.csv shop/orders.csv shop/spend.csv --margin 0.4
+      profit, too: of revenue, 40 % is left after the cost of the goods
   npx liftgraph analyze shop/paths.csv --model markov --order 2 --json
       journeys aggregated by path; JSON for another program
   npx liftgraph inspect orders_export.csv
@@ -42,7 +45,7 @@ Files: .csv, .tsv, .txt, .ndjson, .jsonl, .json, .parquet, .xlsx, plain or with 
 they are (docs/operating/exports.md), or columns of these names and their like. liftgraph inspect FILE says what it
 makes of one:
   touchpoints  user_id, timestamp, channel [, campaign, source, medium, cost, event_type, event_id]
-  orders       order_id, user_id, timestamp, revenue [, currency, new_customer]
+  orders       order_id, user_id, timestamp, revenue [, cogs, currency, new_customer]
   spend        date, channel, spend [, campaign, impressions, clicks]
   events       user_id, timestamp, channel, conversion, revenue [, campaign, cost]
   paths        path ("email > direct"), conversions, revenue, nulls [, date]
@@ -109,6 +112,12 @@ function addAnalyze(program: Command): void {
       'unpaid channels, separated by commas; * at the end matches any ending (default: ' +
         'direct,organic*,(none),unassigned)',
       nameList,
+    )
+    .option(
+      '--margin <share>',
+      'share of revenue left after the cost of goods, 0.0001 to 1, for profit beside revenue (default: by the ' +
+        'column cogs of the orders, where they have it)',
+      decimalNumber(LEAST_MARGIN, 1),
     )
     .option(
       '--experiments <file>',

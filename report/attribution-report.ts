@@ -19,6 +19,13 @@ export interface ReportedChannel {
   readonly confidence: number | null;
   readonly confidence_interval: { readonly lower: number; readonly upper: number; readonly level: number } | null;
   readonly rank: number;
+  /**
+   * Of paid channels where there is a margin, absent otherwise: margin × credit − spend, and margin × credit / spend.
+   * Null where not measurable, the second also without spend.
+   */
+  readonly profit?: number | null;
+  readonly profit_interval?: ReportedChannel['confidence_interval'];
+  readonly profit_roas?: number | null;
   /** How far the rows pin the effect down; null for unpaid channels, null or absent where nothing is said. */
   readonly identification?: {
     readonly status: 'point' | 'partial' | 'none';
@@ -70,7 +77,7 @@ export interface ReportedDesign {
   readonly lost_revenue: number;
   readonly decision: {
     readonly current_interval: ReportedChannel['confidence_interval'];
-    /** Spend of the range. */
+    /** What pays for the spend of the range: the spend, divided by the margin where there is one. */
     readonly breakeven_revenue: number;
     /** Over the year behind the test, less lost revenue; may be negative. */
     readonly value_of_information: number;
@@ -186,6 +193,8 @@ export interface AttributionReport {
   readonly trust?: ReportedTrust;
   /** How good the rows were; absent where it was not measured. */
   readonly data_quality?: ReportedQuality;
+  /** Share of revenue that is left after the cost of goods, in (0, 1]; absent where nobody has said it. */
+  readonly profitability?: { readonly margin: number; readonly origin: 'orders' | 'setting' | 'request' };
   /** Share per channel, by model. */
   readonly model_breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Revenue per channel, by rule. */

@@ -1,5 +1,6 @@
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
 import { baselineChannels, isMeasurable, paidChannels } from './shown-channels.ts';
+import { profitOf } from './margin.ts';
 import { totalImpact } from './total-impact.ts';
 
 /** One line of the credit table. Money in major units; null = does not apply. */
@@ -11,6 +12,9 @@ export interface CreditRow {
   readonly credited: number;
   readonly interval: { readonly lower: number; readonly upper: number } | null;
   readonly roas: number | null;
+  /** What is left after goods and spend, and per unit of spend; null also where there is no margin. */
+  readonly profit: number | null;
+  readonly profitRoas: number | null;
   readonly confidence: number | null;
   /** How far the rows pin the channel's effect down; null where nothing is said. */
   readonly identified: 'point' | 'partial' | 'none' | null;
@@ -32,6 +36,7 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
     lastClick: sum(paid, (channel) => channel.lastclick_revenue),
     credited: sum(paid, (channel) => channel.attributed_revenue),
   };
+  const profit = profitOf(report, marketing.credited, null, measuredSpend);
   const credited = unpaid.some((channel) => channel.attributed_revenue > 0);
   const named = credited ? unpaid.map(channelRow) : [];
   const rest: CreditRow = {
@@ -42,6 +47,8 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
     credited: report.revenue - marketing.credited - sum(named, (row) => row.credited),
     interval: null,
     roas: null,
+    profit: null,
+    profitRoas: null,
     confidence: null,
     identified: null,
   };
@@ -53,6 +60,8 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
       ...marketing,
       interval: totalImpact(report).interval,
       roas: measuredSpend > 0 ? marketing.credited / measuredSpend : null,
+      profit: profit?.amount ?? null,
+      profitRoas: profit?.roas ?? null,
       confidence: report.confidence,
       identified: null,
     },
@@ -66,6 +75,8 @@ export function creditRows(report: AttributionReport): readonly CreditRow[] {
       credited: report.revenue,
       interval: null,
       roas: null,
+      profit: null,
+      profitRoas: null,
       confidence: null,
       identified: null,
     },
@@ -87,6 +98,8 @@ function channelRow(channel: ReportedChannel): CreditRow {
     credited: channel.attributed_revenue,
     interval: channel.confidence_interval,
     roas: channel.roas,
+    profit: channel.profit ?? null,
+    profitRoas: channel.profit_roas ?? null,
     confidence: channel.is_baseline || channel.identification?.status === 'none' ? null : channel.confidence,
     identified: channel.identification?.status ?? null,
   };

@@ -36,7 +36,7 @@ const nameOf = ({ channel, channels }: ReportedDesign): string =>
 const GUIDE =
   'Keep a random part of the people from a channel, and compare what both parts order: that measures what no row can ' +
   'tell. "Worth" is what keeping or stopping the channel by the result is expected to gain over deciding now, less ' +
-  'the revenue lost; below 0, the test costs more than it tells. The test of all together is there for the total.';
+  'what is lost; below 0, the test costs more than it tells. The test of all together is there for the total.';
 
 /** What is said of designs where there are none, or not of every channel. */
 const heading = ({ power }: ReportedDesigns, format: NumberFormat): string =>

@@ -1,5 +1,6 @@
 import type { AttributionReport } from './attribution-report.ts';
 import { html, type Markup } from './html.ts';
+import { marginPercent, profitOf } from './margin.ts';
 import { isIncremental } from './judgement.ts';
 import { numberFormat } from './number-format.ts';
 import type { ReportStatements } from './statements.ts';
@@ -28,9 +29,23 @@ export function headlineSection(report: AttributionReport, said: ReportStatement
     ...range(total.roasInterval, format.multiple),
     total.spend > 0 ? `for ${format.money(total.spend)} spent` : 'no spend in the data',
   );
-  return html`<div class="tiles">
+  const profit = profitOf(report, total.revenue, total.interval, total.spend);
+  return html`<div class="tiles${profit === null ? '' : ' four'}">
       <div class="tile lead">${credit}</div>
       <div class="tile">${roas}</div>
+      ${
+        profit === null
+          ? null
+          : html`<div class="tile">
+              ${tile(
+                'Profit',
+                isKnown && total.spend > 0 ? format.money(profit.amount) : '–',
+                ...(total.spend > 0 ? range(profit.interval, format.money) : []),
+                profit.roas === null ? 'no spend in the data' : `profit ROAS ${format.multiple(profit.roas)}`,
+                `margin ${marginPercent(report.profitability!.margin)}`,
+              )}
+            </div>`
+      }
       <div class="tile beside">
         <span>Recovered revenue</span>
         <p>${said.recovered}</p>

@@ -9,6 +9,7 @@ import { isMeasurable, paidChannels } from './shown-channels.ts';
 import { designSection } from './experiment-designs.ts';
 import { headlineSection } from './headline-section.ts';
 import { isIncremental } from './judgement.ts';
+import { marginPercent } from './margin.ts';
 import { methodSection } from './method-section.ts';
 import { html, Markup } from './html.ts';
 
@@ -40,6 +41,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
   const paid = paidChannels(report);
   const drawn = paid.slice(0, MAX_DRAWN);
   const measured = drawn.filter(isMeasurable);
+  const margin = report.profitability?.margin ?? null;
   const beyond =
     paid.length > drawn.length ? ` The ${paid.length - drawn.length} smallest channels are in the table only.` : '';
   const figure = (svg: string, caption: string): Markup =>
@@ -91,12 +93,14 @@ export function htmlReport(report: AttributionReport, subject: string): string {
             measured.some((channel) => channel.spend > 0)
               ? html`<h2>Spend and return</h2>
                   <p class="note">
-                    Above the solid line a channel is credited with more revenue than it costs. Where its interval
+                    Above the solid line a channel is credited with more revenue than it
+                    costs${margin === null ? '' : `, at a margin of ${marginPercent(margin)}`}. Where its interval
                     crosses the line, that can’t be told.
                   </p>
                   ${figure(
-                    spendChart(measured, report.model, format),
-                    'The number beside a name is its ROAS. Channels without spend, or not measurable, are left out.',
+                    spendChart(measured, report.model, format, margin),
+                    `The number beside a name is its ${margin === null ? '' : 'profit '}ROAS. Channels without spend, ` +
+                      'or not measurable, are left out.',
                   )}`
               : null
           }

@@ -5,6 +5,7 @@ import { figureOf } from './figure-of.ts';
 import { html, type Markup } from './html.ts';
 import { isIncremental } from './judgement.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
+import { marginWords } from './margin.ts';
 import { baselineChannels, paidChannels } from './shown-channels.ts';
 
 /** What a causal run says of how it came about. */
@@ -94,6 +95,7 @@ const experimentsSentence = ({ diagnostics: { experiments } }: AttributionReport
 export function methodSection(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
   const { diagnostics, unattributed_revenue: untouched } = report;
+  const margin = marginWords(report);
   const unpaid = baselineChannels(report)
     .map((channel) => channel.channel)
     .join(', ');
@@ -108,6 +110,7 @@ export function methodSection(report: AttributionReport): Markup {
           `end in an order`,
       )}
       ${fact('lookback', `${report.lookback_window_days} days before an order`)}
+      ${margin === null ? null : fact('break-even and profit', `at ${margin}`)}
       ${unpaid === '' ? null : fact('unpaid visits (baseline)', unpaid)}
       ${untouched > 0 ? fact('orders without any touch', format.money(untouched)) : null}
       ${fact('digest of the figures', html`<code>${diagnostics.run_digest}</code>`)}

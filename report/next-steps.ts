@@ -30,7 +30,7 @@ export function nextStep(report: AttributionReport, channel: ReportedChannel, ve
     case 'loses':
       return failed
         ? (test ?? doubted('loss'))
-        : { kind: 'lower', text: 'Lower its spend in steps: even the upper end of the interval is below it.' };
+        : { kind: 'lower', text: 'Lower its spend in steps: even the upper end of the interval is below break-even.' };
     case 'pays':
       return failed
         ? (test ?? doubted('gain'))
@@ -77,16 +77,22 @@ function failedTest({ diagnostics }: AttributionReport, name: string): boolean {
 }
 
 /** The holdout that is worth more than it costs. */
-function testOf({ experiment_designs: found, currency }: AttributionReport, name: string): NextStep | null {
+function testOf(
+  { experiment_designs: found, currency, profitability }: AttributionReport,
+  name: string,
+): NextStep | null {
   const design = designFor(found?.designs ?? [], name);
   if (design === undefined || !(design.decision.value_of_information > 0)) return null;
   const format = numberFormat(currency);
+  const worth = format.money(design.decision.value_of_information);
   return {
     kind: 'test',
     text:
       `Keep a random ${format.percent(design.share_held_out)} of the people from it for ` +
-      `${design.duration_days} days. That is expected to lose ${format.money(design.lost_revenue)}, and deciding by ` +
-      `it to be worth ${format.money(design.decision.value_of_information)} more than that in a year.`,
+      `${design.duration_days} days. That is expected to lose ${format.money(design.lost_revenue)}` +
+      (profitability === undefined
+        ? `, and deciding by it to be worth ${worth} more than that in a year.`
+        : ` of revenue, and deciding by it to be worth ${worth} of profit in a year, what is lost taken off.`),
   };
 }
 

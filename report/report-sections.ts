@@ -4,6 +4,7 @@ import { fact } from './fact.ts';
 import { html, type Markup } from './html.ts';
 import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-notes.ts';
 import { isIncremental } from './judgement.ts';
+import { marginPercent } from './margin.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
 import { baselineChannels, isMeasurable, paidChannels } from './shown-channels.ts';
 import { stitchingNote } from './stitching-note.ts';
@@ -11,6 +12,7 @@ import { stitchingNote } from './stitching-note.ts';
 /** Every channel, all marketing, the baseline and the total. */
 export function creditTable(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
+  const hasMargin = report.profitability !== undefined;
   const difference = (row: CreditRow): Markup => {
     const delta = row.credited - row.lastClick;
     const sign =
@@ -30,6 +32,7 @@ export function creditTable(report: AttributionReport): Markup {
           <th scope="col">difference</th>
           <th scope="col">${format.percent(report.confidence_level)} interval</th>
           <th scope="col">ROAS</th>
+          ${hasMargin ? PROFIT_HEADS : null}
           <th scope="col">confidence</th>
         </tr>
       </thead>
@@ -47,13 +50,19 @@ export function creditTable(report: AttributionReport): Markup {
                     : `${format.count(row.interval.lower)} … ${format.count(row.interval.upper)}`
                 }
               </td>
-              ${cell(row.roas, format.multiple)}${cell(row.confidence, (confidence) => confidence.toFixed(2))}
+              ${cell(row.roas, format.multiple)}${hasMargin ? profitCells(row, format) : null}${cell(row.confidence, (confidence) => confidence.toFixed(2))}
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
 }
+
+const PROFIT_HEADS = html`<th scope="col">profit</th>
+  <th scope="col">profit ROAS</th>`;
+
+const profitCells = ({ profit, profitRoas }: CreditRow, format: NumberFormat): Markup =>
+  html`${cell(profit, format.amount)}${cell(profitRoas, format.multiple)}`;
 
 function creditCell({ identified, credited }: CreditRow, format: NumberFormat): Markup {
   if (identified === 'none') return html`<td>${NOT_MEASURABLE}</td>`;
@@ -177,8 +186,14 @@ export function readingGuide(report: AttributionReport): Markup {
     <h3>ROAS, break-even</h3>
     <p>
       Revenue credited to a channel per unit of spend. It is an average over the period: the next unit spent usually
-      earns less. Break-even is where the revenue is as much as the spend; with a margin below 100 % a channel has to
-      bring more than that.
+      earns less.
+      ${
+        report.profitability === undefined
+          ? 'Break-even is where the revenue is as much as the spend.'
+          : `Break-even is where the revenue, times the margin of ${marginPercent(report.profitability.margin)}, is as much as the spend. ` +
+            'Profit is what is left of the revenue after the cost of the goods and the spend; profit ROAS is the ' +
+            'revenue times the margin per unit of spend, and 1 at break-even.'
+      }
     </p>
     <h3>What this cannot see</h3>
     <p>

@@ -29,6 +29,7 @@ h2 { font-size: 21px; letter-spacing: -0.01em; margin: 56px 0 6px; font-weight: 
 h3 { font-size: 16px; margin: 24px 0 2px; font-weight: 650; }
 p { margin: 0 0 10px; max-width: 72ch; overflow-wrap: anywhere; }
 .tiles { display: grid; grid-template-columns: 1fr 1fr 1.4fr; gap: 14px; margin: 30px 0 26px; }
+.tiles.four { grid-template-columns: repeat(2, 1fr); }
 .tile { background: var(--card); border: 1px solid var(--edge); border-radius: 12px; padding: 16px 18px 14px; }
 .tile b {
   display: block; margin: 2px 0;

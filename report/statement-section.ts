@@ -7,8 +7,8 @@ export function statementSection({ channels }: ReportStatements): Markup | null 
   if (channels.length === 0) return null;
   return html`<h2>What can be said of each channel</h2>
     <p class="note">
-      A channel earns its cost, or does not, where its whole interval says so. Where the interval holds the spend, it
-      can’t be told: a credit above or below the spend says nothing then.
+      A channel earns its cost, or does not, where its whole interval says so. Where the interval holds break-even, it
+      can’t be told: a credit above or below it says nothing then.
     </p>
     <div class="scroll">
       <table class="statements">

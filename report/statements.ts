@@ -1,9 +1,10 @@
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
 import { deltaRInterval } from './delta-r-interval.ts';
 import { isIncremental, isJudged, isSound } from './judgement.ts';
+import { breakEvenOf, marginWords, profitOf, WITHOUT_MARGIN } from './margin.ts';
 import { nextStep, type NextStep } from './next-steps.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
-import { channelSentence, groupSentence, intervalWords } from './sentences.ts';
+import { breakEvenIn, channelSentence, groupSentence, intervalWords } from './sentences.ts';
 import { isMeasurable, paidChannels } from './shown-channels.ts';
 import { totalImpact, type TotalImpact } from './total-impact.ts';
 import { VERDICTS, verdictOf, type Interval, type Verdict } from './verdicts.ts';
@@ -52,7 +53,7 @@ export function statementsOf(report: AttributionReport): ReportStatements {
       verdict,
       spend: channel.spend,
       interval: channel.confidence_interval,
-      sentence: channelSentence(channel, verdict, format),
+      sentence: channelSentence(channel, verdict, breakEvenIn(report, channel.spend)),
       lastClick: lastClickOf(report, channel),
       next: nextStep(report, channel, verdict),
     };
@@ -65,7 +66,7 @@ export function statementsOf(report: AttributionReport): ReportStatements {
     channels,
     groups: VERDICTS.flatMap((verdict) => {
       const names = (byVerdict.get(verdict) ?? []).map(({ channel }) => channel);
-      return names.length === 0 ? [] : [{ verdict, channels: names, text: groupSentence(verdict, names) }];
+      return names.length === 0 ? [] : [{ verdict, channels: names, text: groupSentence(verdict, names, report) }];
     }),
     lastClick: lastClickSentences(report, channels, format),
     experiments: report.diagnostics.experiments.map((each) => experimentSentence(each, format)),
@@ -74,7 +75,7 @@ export function statementsOf(report: AttributionReport): ReportStatements {
 
 const verdictOfChannel = (report: AttributionReport, channel: ReportedChannel): Verdict =>
   verdictOf({
-    spend: channel.spend,
+    breakEven: breakEvenOf(report, channel.spend),
     interval: channel.confidence_interval,
     isMeasurable: isMeasurable(channel),
     isJudged: isJudged(report),
@@ -83,8 +84,14 @@ const verdictOfChannel = (report: AttributionReport, channel: ReportedChannel): 
 
 function totalOf(report: AttributionReport): ReportStatements['total'] {
   const total = totalImpact(report);
-  const ground = { isMeasurable: total.channels.length > 0, isJudged: isJudged(report), isSound: isSound(report) };
-  return { ...total, verdict: verdictOf({ ...total, ...ground }) };
+  const verdict = verdictOf({
+    breakEven: breakEvenOf(report, total.spend),
+    interval: total.interval,
+    isMeasurable: total.channels.length > 0,
+    isJudged: isJudged(report),
+    isSound: isSound(report),
+  });
+  return { ...total, verdict };
 }
 
 const TOTAL_VERDICTS: Readonly<Record<Verdict, string | null>> = {
@@ -113,8 +120,28 @@ function headline(report: AttributionReport, total: ReportStatements['total'], f
     : `${names} are credited with ${amount}${cost}${returned}: a share of what was bought, not what marketing changed.`;
   return [
     said,
+    ...profitSentence(report, total, format),
     ...(judged === null ? [] : [judged]),
     ...(leftOut.length === 0 ? [] : [`Not in it, since not measurable: ${leftOut.join(', ')}.`]),
+    ...(report.profitability === undefined && spend > 0 ? [WITHOUT_MARGIN] : []),
+  ];
+}
+
+/** What of the total is left; without spend nobody knows what it cost. */
+function profitSentence(
+  report: AttributionReport,
+  { revenue, interval, spend }: TotalImpact,
+  format: NumberFormat,
+): readonly string[] {
+  const [margin, profit] = [marginWords(report), profitOf(report, revenue, interval, spend)];
+  if (margin === null || profit === null || profit.roas === null) return [];
+  const { roasInterval } = profit;
+  const around = profit.interval === null ? '' : ` (${intervalWords(profit.interval, format)})`;
+  const multiples =
+    roasInterval === null ? '' : ` (${format.multiple(roasInterval.lower)} to ${format.multiple(roasInterval.upper)})`;
+  return [
+    `At ${margin} that is a profit of ${format.money(profit.amount)}${around}; profit ROAS ` +
+      `${format.multiple(profit.roas)}${multiples}.`,
   ];
 }
 

@@ -76,6 +76,7 @@ export function terminalTable(report: AttributionReport, { width, colours }: Tab
 
 function columnsOf(report: AttributionReport): readonly Column[] {
   const format = numberFormat(report.currency);
+  const hasMargin = report.profitability !== undefined;
   return [
     { title: 'channel', at: 'start', sacrifice: 0, cell: (row) => printable(row.label) },
     { title: 'spend', at: 'end', sacrifice: 2, cell: (row) => orDash(row.spend, format.amount) },
@@ -87,15 +88,27 @@ function columnsOf(report: AttributionReport): readonly Column[] {
       sacrifice: 4,
       cell: (row) => orDash(row.interval, ({ lower, upper }) => `${format.count(lower)} … ${format.count(upper)}`),
     },
-    { title: 'ROAS', at: 'end', sacrifice: 3, cell: (row) => orDash(row.roas, (roas) => roas.toFixed(2)) },
+    {
+      title: 'ROAS',
+      at: 'end',
+      // Where there is a margin, its own tells more.
+      sacrifice: hasMargin ? 7 : 3,
+      cell: (row) => orDash(row.roas, (roas) => roas.toFixed(2)),
+    },
+    ...(hasMargin ? profitColumns(format) : []),
     {
       title: 'confidence',
       at: 'end',
-      sacrifice: 5,
+      sacrifice: 6,
       cell: (row) => orDash(row.confidence, (confidence) => confidence.toFixed(2)),
     },
   ];
 }
+
+const profitColumns = (format: NumberFormat): readonly Column[] => [
+  { title: 'profit', at: 'end', sacrifice: 5, cell: (row) => orDash(row.profit, format.amount) },
+  { title: 'profit ROAS', at: 'end', sacrifice: 3, cell: (row) => orDash(row.profitRoas, (roas) => roas.toFixed(2)) },
+];
 
 function creditCell({ identified, credited }: CreditRow, format: NumberFormat): string {
   if (identified === 'none') return NOT_MEASURABLE;

@@ -12,8 +12,8 @@ export interface Interval {
 
 /** What a verdict is drawn from, and nothing else. */
 export interface Ground {
-  /** Of the range, major units; 0 where none is recorded. */
-  readonly spend: number;
+  /** Revenue of the range that pays for its spend, major units; 0 where no spend is recorded. */
+  readonly breakEven: number;
   /** Of the incremental revenue. */
   readonly interval: Interval | null;
   /** Whether the rows say anything of the effect: its identification is not `none`. */
@@ -27,20 +27,20 @@ export interface Ground {
 /**
  * The one rule by which everything that is said of a channel is drawn:
  * - `harms`: the whole interval lies below 0;
- * - `loses`: its upper end is below the spend, which is below break-even;
- * - `pays`: its lower end is above the spend;
+ * - `loses`: its upper end is below break-even;
+ * - `pays`: its lower end is above break-even;
  * - `adds`: its lower end is above 0, and no spend is recorded to hold it against;
  * - `unmeasured`: the rows say nothing of the effect;
  * - `unjudged`: the result measures no effects, or with intervals that are too narrow to judge by;
  * - `open`: none of these can be told.
  */
-export function verdictOf({ spend, interval, isMeasurable, isJudged, isSound }: Ground): Verdict {
+export function verdictOf({ breakEven, interval, isMeasurable, isJudged, isSound }: Ground): Verdict {
   if (!isJudged) return 'unjudged';
   if (!isMeasurable) return 'unmeasured';
   if (!isSound || interval === null) return 'open';
   const { lower, upper } = interval;
   if (upper < 0) return 'harms';
-  if (spend > 0) return upper < spend ? 'loses' : lower > spend ? 'pays' : 'open';
+  if (breakEven > 0) return upper < breakEven ? 'loses' : lower > breakEven ? 'pays' : 'open';
   return lower > 0 ? 'adds' : 'open';
 }
 

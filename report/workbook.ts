@@ -75,6 +75,7 @@ function statementSheet(report: AttributionReport): Sheet<Buffer> {
 }
 
 function channelSheet(report: AttributionReport): Sheet<Buffer> {
+  const hasMargin = report.profitability !== undefined;
   const head = [
     'channel',
     'kind',
@@ -84,6 +85,7 @@ function channelSheet(report: AttributionReport): Sheet<Buffer> {
     'interval from',
     'interval to',
     'ROAS',
+    ...(hasMargin ? ['profit', 'profit ROAS'] : []),
     'confidence',
     'known',
   ];
@@ -100,6 +102,7 @@ function channelSheet(report: AttributionReport): Sheet<Buffer> {
       number(interval?.lower ?? null),
       number(interval?.upper ?? null),
       number(row.roas),
+      ...(hasMargin ? [number(row.profit), number(row.profitRoas)] : []),
       number(row.confidence),
       identified === null ? null : text(identified),
     ]),

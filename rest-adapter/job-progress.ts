@@ -1,3 +1,4 @@
+import { channelMembersThatApply } from '../schema/attribution-result.ts';
 import { ProblemError, type ProblemType } from '../schema/problems.ts';
 import type { Call } from './call.ts';
 import { errorObject } from './error-answer.ts';
@@ -81,7 +82,7 @@ function presentEvent(call: Call, job: Job, id: string, progress: Json): ServerS
       return {
         id: sequence,
         event: 'channel_result',
-        data: { id, model: progress['model'], provisional: true, channel_impact: progress['channel_impact'] },
+        data: { id, model: progress['model'], provisional: true, channel_impact: provisionalCredit(progress) },
       };
     default:
       return {
@@ -96,6 +97,10 @@ function presentEvent(call: Call, job: Job, id: string, progress: Json): ServerS
       };
   }
 }
+
+/** No margin is known yet. */
+const provisionalCredit = ({ channel_impact: channels }: Json): unknown =>
+  Array.isArray(channels) ? (channels as Json[]).map((channel) => channelMembersThatApply(channel, false)) : channels;
 
 function failureEvent(call: Call, sequence: number, { code, message }: Json): ServerSentEvent {
   const problem = new ProblemError(

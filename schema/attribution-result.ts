@@ -39,8 +39,8 @@ export function restAttribution(attribution: {
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
  * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_source_ids` of several,
- * `data_quality` where it was measured; of a channel, `identification` where a model says it, `spend_response` where
- * one was seen; of the diagnostics, `tests` where any were made and `stitching` where there are identities. All others
+ * `data_quality` where it was measured, `profitability` where there is a margin, with which paid channels have profits;
+ * of a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics, `tests` where any were made and `stitching` where there are identities. All others
  * stay as they were signed before there were such members.
  */
 export function membersThatApply({
@@ -51,14 +51,17 @@ export function membersThatApply({
   ...result
 }: Json): Json {
   const [channels, diagnostics] = [result['channel_impact'], result['diagnostics']];
-  const { data_quality: quality, ...unmeasured } = result;
+  const absent = ['data_quality', 'profitability'].filter((name) => result[name] == null);
+  const hasMargin = !absent.includes('profitability');
   return {
     // All in their places.
-    ...(quality == null ? unmeasured : result),
+    ...Object.fromEntries(Object.entries(result).filter(([name]) => !absent.includes(name))),
     ...(typeof diagnostics === 'object' && diagnostics !== null
       ? { diagnostics: diagnosticsThatApply(diagnostics as Json) }
       : {}),
-    ...(Array.isArray(channels) ? { channel_impact: (channels as Json[]).map(channelMembersThatApply) } : {}),
+    ...(Array.isArray(channels)
+      ? { channel_impact: (channels as Json[]).map((each) => channelMembersThatApply(each, hasMargin)) }
+      : {}),
     ...(autoRefresh === true ? { auto_refresh: true } : {}),
     ...(billed === false ? { billed } : {}),
     ...(typeof workspace === 'string' ? { workspace_id: workspace } : {}),
@@ -66,9 +69,14 @@ export function membersThatApply({
   };
 }
 
-function channelMembersThatApply({ identification, spend_response: spendResponse, ...channel }: Json): Json {
+/** A channel in REST's form with the members that only some have; `hasMargin` of the result that it is of. */
+export function channelMembersThatApply(
+  { identification, spend_response: spendResponse, ...channel }: Json,
+  hasMargin: boolean,
+): Json {
+  const { profit: _profit, profit_interval: _interval, profit_roas: _roas, ...ofRevenue } = channel;
   return {
-    ...channel,
+    ...(hasMargin && channel['is_baseline'] === false ? channel : ofRevenue),
     ...(identification == null ? {} : { identification }),
     ...(spendResponse == null ? {} : { spend_response: spendResponse }),
   };

@@ -52,6 +52,8 @@ export const DECISIVE_QUALITY_CODES = [
   'rejected_revenue',
   'mixed_currencies',
 ] as const satisfies readonly (typeof QUALITY_CODES)[number][];
+/** Where the margin of an analysis was said. */
+export const MARGIN_ORIGINS = ['orders', 'setting', 'request'] as const;
 export const QUALITY_SEVERITIES = ['info', 'warning', 'blocking'] as const;
 export const QUALITY_STATUSES = ['good', 'warning', 'blocking'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;

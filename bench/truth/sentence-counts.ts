@@ -165,7 +165,7 @@ function lastClickOf({ channels, estimates }: ShopRecord, said: ReportStatements
 function pravVerdict({ channels, estimates: { prav } }: ShopRecord, c: number): Verdict {
   const [lower, upper] = [prav.low?.[c], prav.high?.[c]];
   const interval = lower === undefined || upper === undefined ? null : { lower, upper, level: 0.95 };
-  return verdictOf({ spend: channels[c]!.spend, interval, isMeasurable: true, isJudged: true, isSound: true });
+  return verdictOf({ breakEven: channels[c]!.spend, interval, isMeasurable: true, isJudged: true, isSound: true });
 }
 
 /** How often an interval of the total holds it: as it is given, and as independent errors would have it. */

@@ -19,6 +19,7 @@ export interface AnalyzeOptions extends FileOptions {
   readonly order: number;
   readonly confidence: number;
   readonly baseline?: readonly string[];
+  readonly margin?: number;
   readonly experiments?: string;
   readonly acceptQuality?: readonly QualityCode[];
   readonly json?: true;
@@ -56,6 +57,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
         markovOrder: options.order,
         confidenceLevel: options.confidence,
         baselineChannels: options.baseline ?? null,
+        margin: options.margin ?? null,
         experiments,
         acceptQuality: options.acceptQuality ?? [],
       },

@@ -15,6 +15,7 @@ import { measureEvidence } from '../../subgraphs/attribution/analysis/attributio
 import type { ModelOutcomes } from '../../subgraphs/attribution/analysis/attributions/compose-figures.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import { loadRunData } from '../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
+import { statedMargin } from '../../subgraphs/attribution/analysis/attributions/profitability.ts';
 import { refusals, sentenceOf } from '../../subgraphs/attribution/analysis/attributions/quality-gate.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/intake/data-sources/data-source.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
@@ -42,6 +43,8 @@ export interface AnalyzeRequest {
   readonly confidenceLevel: number;
   /** null = the usual ones. */
   readonly baselineChannels: readonly string[] | null;
+  /** Share of revenue left after the cost of goods; null = by the orders, if they say it. */
+  readonly margin: number | null;
   /** Results of experiments that calibrate the causal model. */
   readonly experiments: readonly MeasuredEffect[];
   /** What may be wrong with the rows. */
@@ -107,6 +110,7 @@ async function runOn(
   const granularity = request.granularity ?? granularityOf(dateRange);
   const currency = ingested.currency ?? 'USD';
   const baselineChannels = request.baselineChannels ?? DEFAULT_BASELINE_CHANNELS;
+  const margin = statedMargin(request.margin, null);
   const data = await loadRunData(clickhouse)(
     {
       ...source,
@@ -140,6 +144,7 @@ async function runOn(
     markovOrder: request.markovOrder,
     baselineChannels,
     currency,
+    ...(margin !== null && { margin }),
     acceptQuality: request.acceptQuality,
     seed: `${ingested.digest}/${dateRange.join('/')}`,
   };

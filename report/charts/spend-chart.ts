@@ -7,8 +7,18 @@ import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
 /** About what the axes leave of the picture; labels only have to be told apart. */
 const PLOT = { width: 740, height: 360 } as const;
 
-/** Spend against credited revenue, one bubble per channel; above the line a channel earns back more than it costs. */
-export function spendChart(channels: readonly ReportedChannel[], creditName: string, format: NumberFormat): string {
+/**
+ * Spend against credited revenue, one bubble per channel; above the line a channel earns back more than it costs.
+ * @param margin share of revenue that is left after the cost of goods; null where nobody has said it
+ */
+export function spendChart(
+  channels: readonly ReportedChannel[],
+  creditName: string,
+  format: NumberFormat,
+  margin: number | null,
+): string {
+  const returned = ({ roas, profit_roas: profitRoas = null }: ReportedChannel) => (margin === null ? roas : profitRoas);
+  const ratio = margin === null ? 'ROAS' : 'profit ROAS';
   const points = channels.filter((channel) => channel.spend > 0);
   const mostSpend = Math.max(...points.map((channel) => channel.spend));
   const mostRevenue = Math.max(...points.map((channel) => channel.attributed_revenue), 1);
@@ -26,9 +36,10 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
   const leastRevenue = Math.min(...points.map((channel) => channel.attributed_revenue), 0);
   const bottom = leastRevenue < 0 ? -axisEnd(-leastRevenue * 1.05) : 0;
   const edge = { spend: axisEnd(mostSpend * 1.05), revenue: axisEnd(mostRevenue * 1.05) };
-  const labels = points.map(
-    (channel) => `${channel.channel}  ${channel.roas === null ? '' : format.multiple(channel.roas)}`,
-  );
+  const labels = points.map((channel) => {
+    const multiple = returned(channel);
+    return `${channel.channel}  ${multiple === null ? '' : format.multiple(multiple)}`;
+  });
   const sides = labelSides(
     points.map((channel, index) => ({
       x: (channel.spend / edge.spend) * PLOT.width,
@@ -38,14 +49,15 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
     PLOT,
   );
   const rays = [1, 2, 4].map((roas) => {
-    const end = Math.min(edge.spend, edge.revenue / roas);
+    const slope = roas / (margin ?? 1);
+    const end = Math.min(edge.spend, edge.revenue / slope);
     return {
       type: 'line',
       symbol: 'none',
       z: 1,
       data: [
         [0, 0],
-        [end, end * roas],
+        [end, end * slope],
       ],
       lineStyle: {
         color: roas === 1 ? INK.text : INK.faint,
@@ -53,7 +65,7 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
         type: roas === 1 ? 'solid' : 'dashed',
         opacity: 0.75,
       },
-      endLabel: { show: true, formatter: roas === 1 ? 'break-even' : `ROAS ${roas}`, ...FAINT_TEXT, distance: 6 },
+      endLabel: { show: true, formatter: roas === 1 ? 'break-even' : `${ratio} ${roas}`, ...FAINT_TEXT, distance: 6 },
     };
   });
   const option = {

@@ -1343,6 +1343,8 @@ export interface components {
             trust: components["schemas"]["TrustEnvelope"] | null;
             /** @description How good the rows of the range are; what is blocking was accepted by accept_quality. Absent until completed, and in results of older versions */
             data_quality?: components["schemas"]["DataQuality"];
+            /** @description The margin that profits stand on: of the request, of orders that say their cogs, or of the source. Absent where none of them says one: then there is revenue alone */
+            profitability?: components["schemas"]["Profitability"];
             completed_at: string | null;
             /** @enum {string} */
             granularity: "daily" | "weekly" | "monthly";
@@ -1468,6 +1470,16 @@ export interface components {
             roas: number | null;
             rank: number;
             is_baseline: boolean;
+            /** @description margin * attributed_revenue - spend, of paid channels where there is profitability, absent otherwise; null where not measurable */
+            profit?: number | null;
+            /** @description Of the profit: the ends of confidence_interval, times margin, less spend; absent like profit */
+            profit_interval?: {
+                lower: number;
+                upper: number;
+                level: number;
+            } | null;
+            /** @description margin * attributed_revenue / spend: above 1 a channel earns more than it costs. Absent like profit; null without spend, or where not measurable */
+            profit_roas?: number | null;
             /** @description Of paid channels under causal; absent otherwise */
             identification?: components["schemas"]["Identification"];
             /** @description Beside untracked spend that revenue rose with significantly, part of no total; absent otherwise */
@@ -1554,6 +1566,14 @@ export interface components {
             status: "good" | "warning" | "blocking";
             /** @description What was found, the worst first; empty where nothing was */
             checks: components["schemas"]["DataQualityCheck"][];
+        };
+        Profitability: {
+            margin: number;
+            /**
+             * @description orders: 1 - cogs / revenue of the orders of the range that say their cogs, which bring at least 90 % of its revenue. setting: that of the (first) source. request: what was asked
+             * @enum {string}
+             */
+            origin: "orders" | "setting" | "request";
         };
         TimeSeriesPoint: {
             /**
@@ -1694,6 +1714,7 @@ export interface components {
             start_date: string | null;
             currency: string | null;
             baseline_channels: string[];
+            margin: number | null;
             /** Format: date-time */
             created_at: string;
             next_sync: string | null;
@@ -1780,6 +1801,7 @@ export interface components {
             start_date: string | null;
             currency: string | null;
             baseline_channels: string[];
+            margin: number | null;
             /** Format: date-time */
             created_at: string;
             trust: components["schemas"]["TrustEnvelope"];
@@ -1913,9 +1935,9 @@ export interface components {
                     upper: number;
                     level: number;
                 } | null;
-                /** @description The spend of the range: whoever brings less does not earn it back */
+                /** @description What pays for the spend of the range: the spend, divided by the margin where the analysis has one. Whoever brings less does not earn it back */
                 breakeven_revenue: number;
-                /** @description What keeping or stopping by the test is expected to gain over deciding now, in the year that follows it, less lost_revenue; below 0 the test costs more than it tells */
+                /** @description What keeping or stopping by the test is expected to gain over deciding now, in the year that follows it, less lost_revenue; with a margin profit, and less what of it would be left. Below 0 the test costs more than it tells */
                 value_of_information: number;
             };
             rank: number;
@@ -4012,6 +4034,8 @@ export interface components {
                     channels?: string[];
                     /** @description Overrides those of the source */
                     baseline_channels?: string[];
+                    /** @description Share of revenue that is left after the cost of goods, for profit beside revenue; overrides the cogs of orders and the margin of the source */
+                    margin?: number;
                     /** @default 30 */
                     lookback_window_days?: number;
                     /** @default purchase */
@@ -4431,6 +4455,13 @@ export interface operations {
                      *               "roas": 3.41,
                      *               "rank": 1,
                      *               "is_baseline": false,
+                     *               "profit": 5186.45,
+                     *               "profit_interval": {
+                     *                 "lower": 3162.21,
+                     *                 "upper": 7273.88,
+                     *                 "level": 0.95
+                     *               },
+                     *               "profit_roas": 1.4322,
                      *               "identification": {
                      *                 "status": "point",
                      *                 "reasons": []
@@ -4492,6 +4523,10 @@ export interface operations {
                      *               }
                      *             }
                      *           },
+                     *           "profitability": {
+                     *             "margin": 0.42,
+                     *             "origin": "setting"
+                     *           },
                      *           "completed_at": "2026-02-01T09:30:00.000Z",
                      *           "granularity": "daily",
                      *           "channels": null,
@@ -4513,7 +4548,7 @@ export interface operations {
                      *           "progress": 1,
                      *           "failure": null,
                      *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
-                     *           "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *           "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjFlNjdjZmE0NjQ0ODNjMjk1NTU2MDYzYWVjM2U1OTJiNjI4NjBjOGE2ZWRlZmQzZmNkZTFmNTk1YThkMjZkYWQifQ.EdA_rcIpCauuu0mMHWg-mDWJrecX6L1uZeDFNrcd8JUd26LEYwEqcLZ1tNQP88ILIJEDgmHgtDOfwnVksALTAA"
                      *         }
                      *       ],
                      *       "meta": {
@@ -4672,6 +4707,13 @@ export interface operations {
                      *           "roas": 3.41,
                      *           "rank": 1,
                      *           "is_baseline": false,
+                     *           "profit": 5186.45,
+                     *           "profit_interval": {
+                     *             "lower": 3162.21,
+                     *             "upper": 7273.88,
+                     *             "level": 0.95
+                     *           },
+                     *           "profit_roas": 1.4322,
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
@@ -4732,6 +4774,10 @@ export interface operations {
                      *             "taxonomy": 0.1
                      *           }
                      *         }
+                     *       },
+                     *       "profitability": {
+                     *         "margin": 0.42,
+                     *         "origin": "setting"
                      *       },
                      *       "completed_at": "2026-02-01T09:30:00.000Z",
                      *       "granularity": "daily",
@@ -4843,7 +4889,7 @@ export interface operations {
                      *       "progress": 1,
                      *       "failure": null,
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
-                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjFlNjdjZmE0NjQ0ODNjMjk1NTU2MDYzYWVjM2U1OTJiNjI4NjBjOGE2ZWRlZmQzZmNkZTFmNTk1YThkMjZkYWQifQ.EdA_rcIpCauuu0mMHWg-mDWJrecX6L1uZeDFNrcd8JUd26LEYwEqcLZ1tNQP88ILIJEDgmHgtDOfwnVksALTAA"
                      *     }
                      */
                     "application/json": components["schemas"]["AttributionResult"];
@@ -4943,6 +4989,13 @@ export interface operations {
                      *           "roas": 3.41,
                      *           "rank": 1,
                      *           "is_baseline": false,
+                     *           "profit": 5186.45,
+                     *           "profit_interval": {
+                     *             "lower": 3162.21,
+                     *             "upper": 7273.88,
+                     *             "level": 0.95
+                     *           },
+                     *           "profit_roas": 1.4322,
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
@@ -5003,6 +5056,10 @@ export interface operations {
                      *             "taxonomy": 0.1
                      *           }
                      *         }
+                     *       },
+                     *       "profitability": {
+                     *         "margin": 0.42,
+                     *         "origin": "setting"
                      *       },
                      *       "completed_at": "2026-02-01T09:30:00.000Z",
                      *       "granularity": "daily",
@@ -5114,7 +5171,7 @@ export interface operations {
                      *       "progress": 1,
                      *       "failure": null,
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
-                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjFlNjdjZmE0NjQ0ODNjMjk1NTU2MDYzYWVjM2U1OTJiNjI4NjBjOGE2ZWRlZmQzZmNkZTFmNTk1YThkMjZkYWQifQ.EdA_rcIpCauuu0mMHWg-mDWJrecX6L1uZeDFNrcd8JUd26LEYwEqcLZ1tNQP88ILIJEDgmHgtDOfwnVksALTAA"
                      *     }
                      */
                     "application/json": components["schemas"]["AttributionResult"];
@@ -5210,6 +5267,13 @@ export interface operations {
                      *           "roas": 3.41,
                      *           "rank": 1,
                      *           "is_baseline": false,
+                     *           "profit": 5186.45,
+                     *           "profit_interval": {
+                     *             "lower": 3162.21,
+                     *             "upper": 7273.88,
+                     *             "level": 0.95
+                     *           },
+                     *           "profit_roas": 1.4322,
                      *           "identification": {
                      *             "status": "point",
                      *             "reasons": []
@@ -5270,6 +5334,10 @@ export interface operations {
                      *             "taxonomy": 0.1
                      *           }
                      *         }
+                     *       },
+                     *       "profitability": {
+                     *         "margin": 0.42,
+                     *         "origin": "setting"
                      *       },
                      *       "completed_at": "2026-02-01T09:30:00.000Z",
                      *       "granularity": "daily",
@@ -5381,7 +5449,7 @@ export interface operations {
                      *       "progress": 1,
                      *       "failure": null,
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
-                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjFlNjdjZmE0NjQ0ODNjMjk1NTU2MDYzYWVjM2U1OTJiNjI4NjBjOGE2ZWRlZmQzZmNkZTFmNTk1YThkMjZkYWQifQ.EdA_rcIpCauuu0mMHWg-mDWJrecX6L1uZeDFNrcd8JUd26LEYwEqcLZ1tNQP88ILIJEDgmHgtDOfwnVksALTAA"
                      *     }
                      */
                     "application/json": components["schemas"]["AttributionResult"];
@@ -5844,7 +5912,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "jws": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                 *       "jws": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjFlNjdjZmE0NjQ0ODNjMjk1NTU2MDYzYWVjM2U1OTJiNjI4NjBjOGE2ZWRlZmQzZmNkZTFmNTk1YThkMjZkYWQifQ.EdA_rcIpCauuu0mMHWg-mDWJrecX6L1uZeDFNrcd8JUd26LEYwEqcLZ1tNQP88ILIJEDgmHgtDOfwnVksALTAA"
                  *     }
                  */
                 "application/json": {
@@ -5901,7 +5969,7 @@ export interface operations {
                      *         "jti": "3f0c9a52-7d1e-4b8a-9c46-58f2d1a7e603",
                      *         "revision": 1,
                      *         "delta_r_cents": 1872970,
-                     *         "digest": "sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
+                     *         "digest": "sha256:1e67cfa464483c295556063aec3e592b62860c8a6edefd3fcde1f595a8d26dad"
                      *       },
                      *       "verified_at": "2026-02-01T10:00:00.000Z",
                      *       "trust": {
@@ -6041,6 +6109,8 @@ export interface operations {
                     timezone?: string;
                     /** @description Channels that are there without marketing; a trailing * matches any ending */
                     baseline_channels?: string[];
+                    /** @description Share of revenue that is left after the cost of goods, where orders do not say their cogs: analyses then speak of profit, too */
+                    margin?: number;
                 } | {
                     /** @enum {string} */
                     type: "ga4" | "shopify" | "meta_ads" | "google_ads";
@@ -6071,6 +6141,8 @@ export interface operations {
                     timezone?: string;
                     /** @description Channels that are there without marketing; a trailing * matches any ending */
                     baseline_channels?: string[];
+                    /** @description Share of revenue that is left after the cost of goods, where orders do not say their cogs: analyses then speak of profit, too */
+                    margin?: number;
                 };
             };
         };
@@ -6283,6 +6355,7 @@ export interface operations {
                      *             "direct",
                      *             "organic*"
                      *           ],
+                     *           "margin": 0.42,
                      *           "created_at": "2026-01-31T18:00:00.000Z",
                      *           "next_sync": null,
                      *           "error": null
@@ -6463,6 +6536,7 @@ export interface operations {
                      *         "direct",
                      *         "organic*"
                      *       ],
+                     *       "margin": 0.42,
                      *       "created_at": "2026-01-31T18:00:00.000Z",
                      *       "trust": {
                      *         "hrei_score": 0,

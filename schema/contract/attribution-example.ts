@@ -4,9 +4,9 @@ const JWS = [
     'eEhDVHdYQnlnclM0ayJ9',
   'eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5' +
     'OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9j' +
-    'ZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3' +
-    'NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ',
-  'BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw',
+    'ZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjFlNjdjZmE0NjQ0ODNjMjk1NTU2MDYzYWVjM2U1OTJiNjI4NjBjOGE2ZWRl' +
+    'ZmQzZmNkZTFmNTk1YThkMjZkYWQifQ',
+  'EdA_rcIpCauuu0mMHWg-mDWJrecX6L1uZeDFNrcd8JUd26LEYwEqcLZ1tNQP88ILIJEDgmHgtDOfwnVksALTAA',
 ].join('.');
 
 /** A completed analysis for the documentation, as REST shows it; whoever shows it puts its envelope into `trust`. */
@@ -33,6 +33,9 @@ export const exampleAttribution = {
       roas: 3.41,
       rank: 1,
       is_baseline: false,
+      profit: 5_186.45,
+      profit_interval: { lower: 3_162.21, upper: 7_273.88, level: 0.95 },
+      profit_roas: 1.4322,
       identification: { status: 'point', reasons: [] },
     },
   ],
@@ -40,6 +43,7 @@ export const exampleAttribution = {
   confidence: 0.88,
   created_at: '2026-02-01T09:29:58.120Z',
   trust: null,
+  profitability: { margin: 0.42, origin: 'setting' },
   completed_at: '2026-02-01T09:30:00.000Z',
   granularity: 'daily',
   channels: null,
@@ -142,9 +146,11 @@ const FIGURES = [
   'signature',
 ] as const;
 
+const { profitability: _unknown, ...withoutMargin } = exampleAttribution;
+
 /** The same analysis, cancelled. */
 export const cancelledAttribution = {
-  ...exampleAttribution,
+  ...withoutMargin,
   ...Object.fromEntries(FIGURES.map((name) => [name, null])),
   status: 'failed',
   channel_impact: [],

@@ -131,6 +131,27 @@ export const channelImpact = z
     share: z.number().meta({ graph: 'Share of the credited total.' }),
     rank: z.int().meta({ graph: '1 is the channel with the highest attributed revenue.' }),
     isBaseline: z.boolean().meta({ graph: 'True for channels that are there without marketing.' }),
+    profit: money
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'margin * attributed_revenue - spend, of paid channels where there is profitability, absent otherwise; null ' +
+          'where not measurable',
+        graph: 'Margin × attributed revenue − spend, of paid channels where there is a margin; null otherwise.',
+      }),
+    profitInterval: confidenceInterval.nullable().optional().meta({
+      description: 'Of the profit: the ends of confidence_interval, times margin, less spend; absent like profit',
+      graph: 'Of the profit: the ends of the interval, times margin, less spend. Null like profit.',
+    }),
+    profitRoas: ratio.optional().meta({
+      description:
+        'margin * attributed_revenue / spend: above 1 a channel earns more than it costs. Absent like profit; null ' +
+        'without spend, or where not measurable',
+      graph:
+        'Margin × attributed revenue / spend: above 1 a channel earns more than it costs. Null without spend, a margin ' +
+        'or a measurable effect.',
+    }),
     identification: identification.optional().meta({
       description: 'Of paid channels under causal; absent otherwise',
       graph:

@@ -3,6 +3,7 @@ import { attributionModel } from './attribution-model.ts';
 import { attributionStatus, granularity } from './attribution-result.ts';
 import type { IdPrefix } from '../id-prefixes.ts';
 import { acceptedQuality } from './data-quality.ts';
+import { margin } from './profitability.ts';
 import { namedSources, noSource, sourcesAreNamed, sourcesAreNamedOnce, sourcesNamedTwice } from './named-sources.ts';
 import { channelName, graphTypes, id, inRest, namedDays, namedId, namedMoment } from './terms.ts';
 
@@ -60,6 +61,15 @@ export const newAttribution = z
       description: 'Overrides those of the source',
       graph: 'Overrides the baseline channels of the source.',
       restAfter: 'channels',
+    }),
+    margin: margin.optional().meta({
+      description:
+        'Share of revenue that is left after the cost of goods, for profit beside revenue; overrides the cogs of ' +
+        'orders and the margin of the source',
+      graph:
+        'Share of revenue that is left after the cost of goods, for profit beside revenue; overrides the cogs of ' +
+        'orders and the margin of the source.',
+      restAfter: 'baselineChannels',
     }),
     modelOptions: modelOptions.optional().meta({ graph: 'Options of single models.' }),
     acceptQuality: acceptedQuality,

@@ -7,6 +7,7 @@ import { modelShares, ruleRevenue } from './attribution-comparison.ts';
 import { attributionModel } from './attribution-model.ts';
 import { dataQuality } from './data-quality.ts';
 import { joinedSources } from './named-sources.ts';
+import { profitability } from './profitability.ts';
 import { mapInRest } from './rest-form.ts';
 import { cents, days, environment, graphTypes, id, moment, money } from './terms.ts';
 import { trustEnvelope } from './trust-envelope.ts';
@@ -71,6 +72,17 @@ const quality = {
     graph:
       'How good the rows of the range are; what is BLOCKING was accepted by acceptQuality. Null until completed, and ' +
       'in results of older versions.',
+  }),
+};
+
+const profit = {
+  profitability: profitability.optional().meta({
+    description:
+      'The margin that profits stand on: of the request, of orders that say their cogs, or of the source. Absent ' +
+      'where none of them says one: then there is revenue alone',
+    graph:
+      'The margin that profits stand on: of the request, of orders that say their cogs, or of the source. Null where ' +
+      'none of them says one: then there is revenue alone.',
   }),
 };
 
@@ -155,6 +167,7 @@ export const attribution = z
     ...head,
     dataSourceIds: joinedSources,
     ...quality,
+    ...profit,
     ...course,
     autoRefresh: z.boolean().meta({
       graph: 'Whether it is run again when late rows change the revenue of its range by 0.1 % or more.',
@@ -180,6 +193,7 @@ export const attributionResult = z
     dataSourceIds: joinedSources,
     ...trust,
     ...quality,
+    ...profit,
     ...course,
     ...revision,
     autoRefresh: z.literal(true).optional().meta({

@@ -69,6 +69,7 @@ const example = {
   start_date: null,
   currency: 'USD',
   baseline_channels: ['direct', 'organic*'],
+  margin: 0.42,
   created_at: '2026-01-31T18:00:00.000Z',
   error: null,
 };

@@ -25,16 +25,22 @@ const decision = z
       graph: 'Of the credit in the range, as the analysis has it; null where the channel is not measurable.',
     }),
     breakevenRevenue: money.meta({
-      description: 'The spend of the range: whoever brings less does not earn it back',
-      graph: 'The spend of the range: what brings less does not earn it back.',
+      description:
+        'What pays for the spend of the range: the spend, divided by the margin where the analysis has one. Whoever ' +
+        'brings less does not earn it back',
+      graph:
+        'What pays for the spend of the range: the spend, divided by the margin where the analysis has one. What ' +
+        'brings less does not earn it back.',
     }),
     valueOfInformation: money.meta({
       description:
         'What keeping or stopping by the test is expected to gain over deciding now, in the year that follows it, ' +
-        'less lost_revenue; below 0 the test costs more than it tells',
+        'less lost_revenue; with a margin profit, and less what of it would be left. Below 0 the test costs more ' +
+        'than it tells',
       graph:
         'What keeping or stopping by the test is expected to gain over deciding now, in the year that follows it, ' +
-        'less lostRevenue; below 0 the test costs more than it tells. Major units.',
+        'less lostRevenue; with a margin profit, and less what of it would be left. Below 0 the test costs more ' +
+        'than it tells. Major units.',
     }),
   })
   .register(graphTypes, { name: 'ExperimentDecision', description: 'What an experiment could change.' });

@@ -104,7 +104,7 @@ export const exampleVerification = {
     jti: '3f0c9a52-7d1e-4b8a-9c46-58f2d1a7e603',
     revision: 1,
     delta_r_cents: 1_872_970,
-    digest: 'sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
+    digest: 'sha256:1e67cfa464483c295556063aec3e592b62860c8a6edefd3fcde1f595a8d26dad',
   },
   verified_at: '2026-02-01T10:00:00.000Z',
 };

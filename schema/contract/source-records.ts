@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES, SYNC_STATUSES } from '../value-lists.ts';
+import { margin } from './profitability.ts';
 import { memberOf } from './rest-form.ts';
 import { graphTypes, id, inRest, moment } from './terms.ts';
 
@@ -64,6 +65,9 @@ export const dataSource = z
     }),
     baselineChannels: z.array(z.string()).meta({
       graph: 'Channels that are there without marketing; a trailing * matches any ending.',
+    }),
+    margin: margin.nullable().meta({
+      graph: 'Share of revenue that is left after the cost of goods; null where none was named.',
     }),
     startDate: z.iso.date().nullable().meta({
       graph: 'First day that its first sync asked for; null where none was named.',
@@ -176,6 +180,6 @@ export const sourceWithDetail = z
     error: error.meta({ rest: 'last_error' }),
     recentSyncs: z.array(sync),
     ...dataSource.pick({ agentId: true, workspaceId: true, brandId: true, startDate: true }).shape,
-    ...dataSource.pick({ currency: true, baselineChannels: true, createdAt: true }).shape,
+    ...dataSource.pick({ currency: true, baselineChannels: true, margin: true, createdAt: true }).shape,
   })
   .meta({ id: 'DataSourceStatus' });

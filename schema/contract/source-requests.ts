@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DELIMITERS } from '../value-lists.ts';
 import { sourceType, syncSchedule } from './source-records.ts';
+import { margin } from './profitability.ts';
 import { channelName, id, inRest, namedDay } from './terms.ts';
 import { columnMapping, timeZone } from './upload-options.ts';
 
@@ -62,6 +63,14 @@ export const newSource = z
     baselineChannels: z.array(channelName).min(1).max(50).optional().meta({
       description: 'Channels that are there without marketing; a trailing * matches any ending',
       graph: 'Defaults to direct, organic*, (none), unassigned.',
+    }),
+    margin: margin.optional().meta({
+      description:
+        'Share of revenue that is left after the cost of goods, where orders do not say their cogs: analyses then ' +
+        'speak of profit, too',
+      graph:
+        'Share of revenue that is left after the cost of goods, where orders do not say their cogs: analyses then ' +
+        'speak of profit, too.',
     }),
   })
   .meta({ graph: 'A source to connect.' });

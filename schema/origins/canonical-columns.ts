@@ -16,6 +16,7 @@ export const CANONICAL_COLUMNS = [
   'order_id',
   'revenue',
   'refunded',
+  'cogs',
   'currency',
   'new_customer',
   'conversion',

@@ -281,5 +281,13 @@ export const attributionOwner: MigrationOwner = {
           `first being data_source_id; null for one alone'`,
       ],
     },
+    {
+      name: '048-margins',
+      up: ['data_sources', 'attributions'].flatMap((table) => [
+        `alter table attribution.${table} add column margin double precision check (margin > 0 and margin <= 1)`,
+        `comment on column attribution.${table}.margin is 'share of revenue left after the cost of goods, as stated; ` +
+          `null where nothing was'`,
+      ]),
+    },
   ],
 };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { AttributionReport, ReportedChannel } from '../../report/attribution-report.ts';
 import { htmlReport } from '../../report/html-report.ts';
+import { WITHOUT_MARGIN } from '../../report/margin.ts';
 import { statementsOf } from '../../report/statements.ts';
 import { terminalTable } from '../../report/terminal-table.ts';
 import { CAUSAL, TESTS, withMembers } from './report-fixture.ts';
@@ -45,6 +46,28 @@ const channel = (name: string): fc.Arbitrary<ReportedChannel> =>
       };
     });
 
+/** The figures that a margin brings to a channel, from its credit and its spend. */
+const withProfit = (its: ReportedChannel, margin: number): ReportedChannel => {
+  if (its.identification?.status === 'none') return { ...its, profit: null, profit_interval: null, profit_roas: null };
+  const { spend: cost, attributed_revenue: credit, confidence_interval: i } = its;
+  return {
+    ...its,
+    profit: margin * credit - cost,
+    profit_interval: i === null ? null : { ...i, lower: margin * i.lower - cost, upper: margin * i.upper - cost },
+    profit_roas: cost === 0 ? null : (margin * credit) / cost,
+  };
+};
+const profitability = fc.option(
+  fc.record({
+    margin: fc.oneof(
+      fc.integer({ min: 1, max: 10_000 }).map((parts) => parts / 10_000),
+      fc.constant(1),
+    ),
+    origin: fc.constantFrom('orders' as const, 'setting' as const, 'request' as const),
+  }),
+  { nil: undefined },
+);
+
 const quality = fc.constantFrom(undefined, 'good' as const, 'warning' as const, 'blocking' as const);
 const report: fc.Arbitrary<AttributionReport> = fc
   .record({
@@ -56,12 +79,17 @@ const report: fc.Arbitrary<AttributionReport> = fc
     quality,
     tests: fc.constantFrom(undefined, TESTS),
     net: money,
+    profitability,
   })
-  .map(({ channels, model, isPrior, quality: status, tests, net }) =>
+  .map(({ channels, model, isPrior, quality: status, tests, net, profitability: stated }) =>
     withMembers({
       model,
       methodology: isPrior ? 'markov+shapley/prior-weights' : 'prav/stacked-on-placebo-adjusted-lift',
-      channel_impact: [...channels, ...CAUSAL.channel_impact.filter(({ is_baseline: isBaseline }) => isBaseline)],
+      ...(stated !== undefined && { profitability: stated }),
+      channel_impact: [
+        ...(stated === undefined ? channels : channels.map((its) => withProfit(its, stated.margin))),
+        ...CAUSAL.channel_impact.filter(({ is_baseline: isBaseline }) => isBaseline),
+      ],
       revenue: 1_000_000,
       delta_r_net_cents: Math.round(net * 100),
       ...(status !== undefined && {
@@ -89,16 +117,22 @@ const report: fc.Arbitrary<AttributionReport> = fc
   );
 
 /** What the words of a sentence claim, read from the words alone. */
-const CLAIMS: readonly (readonly [words: RegExp, holds: (given: ReportedChannel) => boolean])[] = [
-  [/earns? more than/i, ({ spend: cost, confidence_interval: i }) => i !== null && cost > 0 && i.lower > cost],
-  [/below break-even/i, ({ spend: cost, confidence_interval: i }) => i !== null && i.upper < cost],
+const CLAIMS: readonly (readonly [words: RegExp, holds: (given: ReportedChannel, breakEven: number) => boolean])[] = [
+  [
+    /earns? more than|earning more than/i,
+    ({ spend: cost, confidence_interval: i }, breakEven) => i !== null && cost > 0 && i.lower > breakEven,
+  ],
+  [/below break-even/i, ({ confidence_interval: i }, breakEven) => i !== null && i.upper < breakEven],
   [/takes? revenue away|taking revenue away/i, ({ confidence_interval: i }) => i !== null && i.upper < 0],
   [
     /adds revenue|adding revenue/i,
     ({ spend: cost, confidence_interval: i }) => i !== null && cost === 0 && i.lower > 0,
   ],
   [/not measurable/i, ({ identification }) => identification?.status === 'none'],
-  [/holds its spend/i, ({ spend: cost, confidence_interval: i }) => i !== null && i.lower <= cost && cost <= i.upper],
+  [
+    /holds its (spend|break-even)/i,
+    ({ confidence_interval: i }, breakEven) => i !== null && i.lower <= breakEven && breakEven <= i.upper,
+  ],
   [/an effect of nothing/i, ({ confidence_interval: i }) => i !== null && i.lower <= 0 && i.upper >= 0],
 ];
 /** Verdicts that the causal model alone may speak, of rows that are good enough. */
@@ -111,20 +145,27 @@ test('no sentence of a random result contradicts its interval or its identificat
       const said = statementsOf(given);
       const judged = given.model === 'causal' && !given.methodology.includes('prior-weights');
       const sound = given.data_quality?.status !== 'blocking';
+      const breakEven = (cost: number): number => cost / (given.profitability?.margin ?? 1);
       const byName = new Map(given.channel_impact.map((each) => [each.channel, each]));
       for (const statement of said.channels) {
         seen.add(statement.verdict);
         const its = byName.get(statement.channel)!;
         for (const [words, holds] of CLAIMS)
-          if (words.test(statement.sentence)) expect([statement, holds(its)]).toEqual([statement, true]);
+          if (words.test(statement.sentence))
+            expect([statement, holds(its, breakEven(its.spend))]).toEqual([statement, true]);
+        if (given.profitability !== undefined) expect(statement.sentence).not.toContain('its spend');
         if (!judged || !sound) expect(statement.sentence).not.toMatch(SURE);
         // Nothing that can be told is withheld.
         if (judged && sound && its.confidence_interval !== null && its.confidence_interval.upper < 0)
           expect(statement.sentence).toMatch(/takes revenue away/);
         // Money moves only where the interval lets it.
         const { lower, upper } = its.confidence_interval ?? { lower: -Infinity, upper: Infinity };
-        if (statement.next.kind === 'raise') expect(lower).toBeGreaterThan(its.spend);
-        if (statement.next.kind === 'lower') expect(upper).toBeLessThan(its.spend);
+        if (statement.next.kind === 'raise') expect(lower).toBeGreaterThan(breakEven(its.spend));
+        if (statement.next.kind === 'lower') expect(upper).toBeLessThan(breakEven(its.spend));
+        // A channel that earns its cost makes a profit, and one that does not a loss, wherever there is a margin.
+        const profit = its.profit_interval ?? null;
+        if (statement.verdict === 'pays' && profit !== null) expect(profit.lower).toBeGreaterThan(-1e-9);
+        if (statement.verdict === 'loses' && profit !== null) expect(profit.upper).toBeLessThan(1e-9);
         if (statement.next.kind === 'stop') expect(upper).toBeLessThan(0);
         if (['raise', 'lower', 'stop'].includes(statement.next.kind)) {
           expect([judged, sound]).toEqual([true, true]);
@@ -135,7 +176,8 @@ test('no sentence of a random result contradicts its interval or its identificat
       for (const { text, channels } of said.groups)
         for (const name of channels)
           for (const [words, holds] of CLAIMS)
-            if (words.test(text)) expect([text, holds(byName.get(name)!)]).toEqual([text, true]);
+            if (words.test(text))
+              expect([text, holds(byName.get(name)!, breakEven(byName.get(name)!.spend))]).toEqual([text, true]);
       expect(said.groups.flatMap(({ channels }) => channels).toSorted()).toEqual(
         said.channels.map(({ channel: name }) => name).toSorted(),
       );
@@ -189,10 +231,18 @@ test('of a random result the total is the sum of what can be measured, and its s
           expect(total.roasInterval!.lower * total.spend).toBeCloseTo(lower, 4);
           expect(total.roasInterval!.upper * total.spend).toBeCloseTo(upper, 4);
         }
-        if (text.includes('earn more than')) expect(lower).toBeGreaterThan(total.spend);
-        if (text.includes('below break-even')) expect(upper).toBeLessThan(total.spend);
+        const breakEven = total.spend / (given.profitability?.margin ?? 1);
+        if (text.includes('earn more than')) expect(lower).toBeGreaterThan(breakEven);
+        if (text.includes('below break-even')) expect(upper).toBeLessThan(breakEven);
         if (text.includes('take revenue away')) expect(upper).toBeLessThan(0);
       } else expect(text).not.toMatch(/earn more than|below break-even|take revenue away|add revenue/);
+      // What revenue is held against is said once, wherever it is held against anything.
+      const isHeld = measured.length > 0 && total.spend > 0;
+      expect(headline.filter((sentence) => sentence === WITHOUT_MARGIN)).toHaveLength(
+        isHeld && given.profitability === undefined ? 1 : 0,
+      );
+      const profits = headline.filter((sentence) => /^At a margin of .* that is a profit of /.test(sentence));
+      expect(profits).toHaveLength(isHeld && given.profitability !== undefined ? 1 : 0);
       if (!text.includes('estimated to have added'))
         expect(given.model === 'shapley' || given.methodology.includes('prior') || measured.length === 0).toBe(true);
     }),

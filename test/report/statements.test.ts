@@ -1,4 +1,5 @@
 import type { AttributionReport, ReportedDesign } from '../../report/attribution-report.ts';
+import { WITHOUT_MARGIN } from '../../report/margin.ts';
 import { methodSentences } from '../../report/method-section.ts';
 import { statementsOf } from '../../report/statements.ts';
 import { totalImpact } from '../../report/total-impact.ts';
@@ -121,7 +122,7 @@ describe('the total', () => {
     const { total, headline } = statementsOf(without);
     expect(total.channels).not.toContain('video');
     expect(total.spend).toBeCloseTo(1_508.88 - 54.78, 2);
-    expect(headline.at(-1)).toBe('Not in it, since not measurable: video.');
+    expect(headline.slice(-2)).toEqual(['Not in it, since not measurable: video.', WITHOUT_MARGIN]);
   });
 
   test('of a result that shows some channels it is that of these', () => {

@@ -6,7 +6,7 @@ describe('what is answered', () => {
     await using door = await openDoor();
     const response = await door.call('GET', '/v1/attribution/attr_done');
     const body = (await response.json()) as Record<string, unknown>;
-    expect(Object.keys(body).slice(0, 12)).toEqual([
+    expect(Object.keys(body).slice(0, 13)).toEqual([
       'id',
       'status',
       'model',
@@ -17,6 +17,7 @@ describe('what is answered', () => {
       'confidence',
       'created_at',
       'trust',
+      'profitability',
       'completed_at',
       'granularity',
     ]);
@@ -37,6 +38,9 @@ describe('what is answered', () => {
         roas: null,
         rank: 1,
         is_baseline: false,
+        profit: 5_186.45,
+        profit_interval: { lower: 3_162.21, upper: 7_273.88, level: 0.95 },
+        profit_roas: 1.4322,
         identification: { status: 'point', reasons: [] },
       },
     ]);

@@ -19,6 +19,8 @@ export interface DesignGround {
   readonly revenue: number;
   readonly windows: readonly HoldoutWindow[];
   readonly channels: readonly DesignedChannel[];
+  /** share of revenue that is left after the cost of goods, in (0, 1]; all of it where absent */
+  readonly margin?: number;
   /** standard error of their sum, where an experiment has measured it */
   readonly totalError?: number | undefined;
 }
@@ -39,9 +41,12 @@ export interface ExperimentDesign {
   readonly lostRevenue: number;
   readonly decision: {
     readonly currentInterval: DesignedChannel['interval'];
-    /** the spend of the range: a channel that brings less does not earn it back */
+    /** what pays for the spend of the range at the margin: a channel that brings less does not earn it back */
     readonly breakevenRevenue: number;
-    /** what deciding after the test is worth more than deciding now, over the year that follows, less lost revenue */
+    /**
+     * what deciding after the test is worth more than deciding now, over the year that follows, less what of the lost
+     * revenue would be left: profit, at the margin
+     */
     readonly valueOfInformation: number;
   };
   /** the test would know at least as much of the effect as the rows do */
@@ -63,7 +68,8 @@ const IN_CASES = 0.75;
 interface Belief {
   readonly mean: number;
   readonly deviation: number;
-  readonly spend: number;
+  /** revenue that pays for the spend */
+  readonly breakEven: number;
 }
 
 interface Candidate {
@@ -115,7 +121,7 @@ function ofAllTogether(ground: DesignGround, beliefs: readonly Belief[], power: 
   const total: Belief = {
     mean: sum(({ mean }) => mean),
     deviation: Math.min(Math.sqrt(sum(({ deviation }) => deviation ** 2)), ground.totalError ?? Infinity),
-    spend: sum(({ spend }) => spend),
+    breakEven: sum(({ breakEven }) => breakEven),
   };
   const level = channels.find(({ interval }) => interval !== null)?.interval?.level ?? CONFIDENCE;
   const reach = twoSidedZ(level) * total.deviation;
@@ -131,18 +137,19 @@ function ofAllTogether(ground: DesignGround, beliefs: readonly Belief[], power: 
 }
 
 /** Normal: the credit, and the deviation that its interval stands for; of what is unknown, what such spend brings. */
-function beliefIn({ credit, interval, spend }: DesignedChannel, { revenue }: DesignGround): Belief {
+function beliefIn({ credit, interval, spend }: DesignedChannel, { revenue, margin = 1 }: DesignGround): Belief {
+  const breakEven = spend / margin;
   if (interval === null)
     return {
       mean: USUAL_RETURN * spend,
       deviation: Math.max(RETURN_DEVIATION * spend, MECHANISM_ERROR * Math.max(0, revenue)),
-      spend,
+      breakEven,
     };
   const deviation = Math.max(0, interval.upper - interval.lower) / (2 * twoSidedZ(interval.level));
-  return { mean: credit, deviation, spend };
+  return { mean: credit, deviation, breakEven };
 }
 
-function candidatesFor(belief: Belief, { windows, rangeDays }: DesignGround): readonly Candidate[] {
+function candidatesFor(belief: Belief, { windows, rangeDays, margin = 1 }: DesignGround): readonly Candidate[] {
   const { mean, deviation } = belief;
   return windows.flatMap(({ days, revenueSquares }) =>
     SHARES.map((share): Candidate => {
@@ -155,7 +162,7 @@ function candidatesFor(belief: Belief, { windows, rangeDays }: DesignGround): re
         days,
         standardError,
         lostRevenue,
-        netValue: (HORIZON_DAYS / rangeDays) * gainOfKnowing(belief, errorOfRange) - lostRevenue,
+        netValue: margin * ((HORIZON_DAYS / rangeDays) * gainOfKnowing(belief, errorOfRange) - lostRevenue),
         isTelling: errorOfRange <= deviation,
         isClose: twoSidedZ(IN_CASES) * standardError <= TOTAL_WITHIN * expected,
       };
@@ -164,15 +171,15 @@ function candidatesFor(belief: Belief, { windows, rangeDays }: DesignGround): re
 }
 
 /**
- * What deciding by a test brings, on average, over deciding now: keep what earns its spend, stop what doesn't. With
+ * Revenue that deciding by a test brings, on average, over deciding now: keep what earns its spend, stop what doesn't. With
  * s the deviation of what will be believed after a test of this error, it is s times the unit normal loss of the
  * distance between belief and break-even, in s.
  */
-function gainOfKnowing({ mean, deviation, spend }: Belief, error: number): number {
+function gainOfKnowing({ mean, deviation, breakEven }: Belief, error: number): number {
   const variance = deviation ** 2;
   const s = variance > 0 ? variance / Math.sqrt(variance + error ** 2) : 0;
   if (!(s > 0)) return 0;
-  const u = Math.abs(mean - spend) / s;
+  const u = Math.abs(mean - breakEven) / s;
   const density = Math.exp(-(u ** 2) / 2) / Math.sqrt(2 * Math.PI);
   return s * Math.max(0, density - u * upperTail(u));
 }
@@ -196,7 +203,7 @@ type Unranked = Omit<ExperimentDesign, 'rank'>;
 function designed(
   channels: readonly string[],
   currentInterval: DesignedChannel['interval'],
-  { spend }: Belief,
+  { breakEven }: Belief,
   { share, days, standardError, lostRevenue, netValue, isTelling }: Candidate,
   power: number,
 ): Unranked {
@@ -207,7 +214,7 @@ function designed(
     smallestDetectableEffect: (twoSidedZ(CONFIDENCE) + normalQuantile(power)) * standardError,
     expectedStandardError: standardError,
     lostRevenue,
-    decision: { currentInterval, breakevenRevenue: spend, valueOfInformation: netValue },
+    decision: { currentInterval, breakevenRevenue: breakEven, valueOfInformation: netValue },
     isTelling,
   };
 }

@@ -53,9 +53,13 @@ describe('designs of experiments', () => {
       expect(of(power).smallestDetectableEffect / of(power).expectedStandardError).toBeCloseTo(Z + quantile, 4);
   });
 
-  test('the value is what deciding by the test gains over deciding now, less the revenue lost', () => {
-    const [credit, half, spend] = [20_000, 30_000, 15_000];
-    const [design] = experimentDesigns(ground([channel('a', credit, half, spend)]), 0.8);
+  test.each([
+    ['the revenue lost', 1, 15_000],
+    ['what of it would have been left', 0.4, 6_000],
+  ])('the value is what deciding by the test gains over deciding now, less %s', (_, margin, spend) => {
+    const [credit, half] = [20_000, 30_000];
+    const changes = margin === 1 ? {} : { margin };
+    const [design] = experimentDesigns(ground([channel('a', credit, half, spend)], changes), 0.8);
     const { expectedStandardError, durationDays, shareHeldOut, lostRevenue, decision } = design!;
     expect(lostRevenue).toBeCloseTo((shareHeldOut * credit * durationDays) / 365, 6);
     const random = seededRandom(5);
@@ -67,11 +71,14 @@ describe('designs of experiments', () => {
     for (let i = 0; i < draws; i++) {
       const truth = credit + deviation * normal(random);
       const believed = credit + weight * (truth + error * normal(random) - credit);
-      gained += (believed > spend ? truth - spend : 0) - (truth - spend);
+      gained += (margin * believed > spend ? margin * truth - spend : 0) - (margin * truth - spend);
     }
-    const value = gained / draws - lostRevenue;
+    const value = gained / draws - margin * lostRevenue;
     expect(Math.abs(decision.valueOfInformation - value)).toBeLessThan(0.02 * value + 30);
-    expect(decision).toMatchObject({ breakevenRevenue: spend, currentInterval: { lower: -10_000, upper: 50_000 } });
+    expect(decision).toMatchObject({
+      breakevenRevenue: spend / margin,
+      currentInterval: { lower: -10_000, upper: 50_000 },
+    });
   });
 
   test('a test that can change nothing is worth less than it costs, and stands behind one that can', () => {

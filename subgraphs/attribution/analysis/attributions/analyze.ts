@@ -9,6 +9,7 @@ import type { TaskName, TaskOutcome } from '../../../../compute/tasks.ts';
 import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
 import type { DataQuality, QualityCode } from '../../../../schema/contract/data-quality.ts';
 import { isBaselineChannel } from '../../intake/data-sources/data-source.ts';
+import type { OrderCosts } from '../../intake/touchpoints/order-costs.ts';
 import type { DailySpend } from '../../intake/touchpoints/touchpoint-store.ts';
 import type { RangeExperiment } from '../experiments/range-experiments.ts';
 import { assertAmountsInRange, assertFiguresInRange } from './amount-range.ts';
@@ -28,6 +29,7 @@ import type { AnalysisDiagnostics, AnalysisFigures } from './figures.ts';
 import { convergenceOf, modelDiagnostics } from './model-diagnostics.ts';
 import { isOwnedMedia } from '../../intake/data-sources/owned-media.ts';
 import { asSureAsTheRows, assertGoodEnough } from './quality-gate.ts';
+import { profitabilityOf, type StatedMargin } from './profitability.ts';
 import { stage, type ProgressEvent } from './attribution-progress.ts';
 import { withSpendResponses } from './spend-responses.ts';
 import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
@@ -52,6 +54,8 @@ export interface RunData {
   readonly spend: ReadonlyMap<string, number>;
   /** The same by day, as far as it was stated so; none where absent. */
   readonly spendDays?: readonly DailySpend[];
+  /** What orders say of the cost of their goods; nothing where absent. */
+  readonly orderCosts?: OrderCosts;
   /** None where absent. */
   readonly campaigns?: CampaignRows;
   /** Time of the last stored event of the source, seconds since the epoch. */
@@ -84,6 +88,8 @@ export interface RunParameters {
   readonly seed: string;
   /** Names the channel rules that the rows were read by; null or absent for none. */
   readonly channelRulesDigest?: string | null;
+  /** What was said of the margin; nothing where absent. */
+  readonly margin?: StatedMargin;
   /** What may be wrong with the rows; nothing that is blocking where absent. */
   readonly acceptQuality?: readonly QualityCode[];
 }
@@ -242,6 +248,10 @@ function compose(
 ): AnalysisFigures {
   const { models, warnings, iterations, converged } = modelDiagnostics(parameters.model, outcomes);
   const { calibrations, warnings: calibrationWarnings } = calibrationsOf(plan, outcomes.causal);
+  const { profitability, warnings: marginWarnings } = profitabilityOf(
+    parameters.margin ?? null,
+    data.orderCosts ?? null,
+  );
   const tests = parameters.model === 'causal' && outcomes.causal.ok ? { tests: outcomes.causal.tests } : {};
   const figures = {
     currency: parameters.currency,
@@ -255,6 +265,7 @@ function compose(
     calibrations,
     timeSeries,
     campaigns,
+    ...(profitability !== null && { profitability }),
   };
   const analysis: AnalysisFigures = {
     ...figures,
@@ -268,7 +279,13 @@ function compose(
       elapsedMs: Math.round(elapsedMs),
       seed: parameters.seed,
       runDigest: canonicalDigest({ ...figures, models, ...tests }),
-      warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings, ...breakdownWarnings],
+      warnings: [
+        ...(data.warnings ?? []),
+        ...marginWarnings,
+        ...warnings,
+        ...calibrationWarnings,
+        ...breakdownWarnings,
+      ],
       ...(data.stitching !== undefined && { stitching: data.stitching }),
       ...(data.customers !== undefined && { customers: data.customers }),
       ...tests,

@@ -28,6 +28,8 @@ const AttributionSchema = defineEntity({
     granularity: p.text().$type<Granularity>(),
     channels: p.array().$type<string[]>().nullable(),
     baselineChannels: p.array().$type<string[]>().nullable(),
+    /** Share of revenue left after the cost of goods, by whoever asked; null where nothing was said. */
+    margin: p.float().nullable(),
     lookbackWindowDays: p.integer(),
     conversionEvent: p.text(),
     confidenceLevel: p.float(),

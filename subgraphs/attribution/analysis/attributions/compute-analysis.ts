@@ -30,6 +30,7 @@ import { stage, type ProgressEvent } from './attribution-progress.ts';
 import type { ModelOutcomes } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { isLargeRun } from './large-run.ts';
+import { statedMargin } from './profitability.ts';
 import { citationReliability } from './present-trust.ts';
 import { asOneSource } from './source-now.ts';
 import type { TrustEvidence } from './trust-evidence.ts';
@@ -50,7 +51,7 @@ export type AskedAnalysis = Pick<
   | 'confidenceLevel'
   | 'markovOrder'
 > &
-  Partial<Pick<Attribution, 'acceptQuality' | 'dataSourceIds'>>;
+  Partial<Pick<Attribution, 'acceptQuality' | 'dataSourceIds' | 'margin'>>;
 
 /** Which rows an analysis reads. Dates inclusive, UTC. */
 export interface RunQuery extends SourceKey {
@@ -234,6 +235,7 @@ async function rememberVerification(database: Database, sources: Joined<DataSour
 }
 
 function parametersOf(asked: AskedAnalysis, sources: Joined<DataSource>): RunParameters {
+  const margin = statedMargin(asked.margin, sources[0].margin);
   return {
     model: asked.model,
     granularity: asked.granularity,
@@ -245,6 +247,7 @@ function parametersOf(asked: AskedAnalysis, sources: Joined<DataSource>): RunPar
     baselineChannels: asked.baselineChannels ?? sources[0].baselineChannels,
     currency: joinedCurrency(sources),
     channelRulesDigest: readingDigest(sources),
+    ...(margin !== null && { margin }),
     acceptQuality: asked.acceptQuality ?? [],
     seed: `${sourceIdsOf(asked).join('+')}/${asked.dateStart}/${asked.dateEnd}`,
   };

@@ -3,8 +3,9 @@ import { roundHalfUp } from '../../../../schema/rounding.ts';
 import type { ExportLevel } from '../../../../schema/value-lists.ts';
 import type { Table } from '../journeys/table-file.ts';
 import type { Attribution } from './attribution.ts';
+import type { ChannelImpact } from './attribution-types.ts';
 import type { AnalysisFigures } from './figures.ts';
-import { presentChannels } from './present-attribution.ts';
+import { presentFigures } from './present-attribution.ts';
 import { presentCampaigns, presentTimeSeries, type ChannelFilter } from './present-breakdown.ts';
 
 const text = (name: string) => ({ name, type: 'String' }) as const;
@@ -13,6 +14,7 @@ const maybe = (name: string) => ({ name, type: 'Nullable(Float64)' }) as const;
 const flag = (name: string) => ({ name, type: 'Bool' }) as const;
 
 const money = (value: number): number | null => roundHalfUp(value, 2);
+const optional = (value: number | null | undefined): number | null => (value == null ? null : money(value));
 const ratio = (value: number | null): number | null => (value === null ? null : roundHalfUp(value, 4));
 
 /**
@@ -37,7 +39,9 @@ export function exportedTable(
   }
 }
 
-function channelRows({ channels, revenueCents, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
+function channelRows(figures: AnalysisFigures, isShown: ChannelFilter): Table {
+  const { currency, profitability } = figures;
+  const hasProfit = profitability !== undefined;
   return {
     columns: [
       text('channel'),
@@ -58,8 +62,9 @@ function channelRows({ channels, revenueCents, currency }: AnalysisFigures, isSh
       { name: 'identification', type: 'Nullable(String)' },
       { name: 'rank', type: 'UInt32' },
       text('currency'),
+      ...(hasProfit ? PROFIT_COLUMNS : []),
     ],
-    rows: presentChannels(channels, revenueCents)
+    rows: presentFigures(figures)
       .filter(({ channel }) => isShown(channel))
       .map((each) => [
         each.channel,
@@ -80,9 +85,20 @@ function channelRows({ channels, revenueCents, currency }: AnalysisFigures, isSh
         each.identification?.status ?? null,
         each.rank,
         currency,
+        ...(hasProfit ? profitCells(each) : []),
       ]),
   };
 }
+
+/** Of paid channels; behind all others, so that files from before there were any keep their columns. */
+const PROFIT_COLUMNS = ['profit', 'profit_lower', 'profit_upper', 'profit_roas'].map(maybe);
+
+const profitCells = ({ profit, profitInterval, profitRoas }: ChannelImpact): (number | null)[] => [
+  optional(profit),
+  optional(profitInterval?.lower),
+  optional(profitInterval?.upper),
+  ratio(profitRoas ?? null),
+];
 
 function periodRows({ timeSeries, channels, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
   if (timeSeries == null) throw without('periods');

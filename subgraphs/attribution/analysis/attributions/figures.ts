@@ -6,6 +6,7 @@ import type {
   spendResponse,
 } from '../../../../schema/contract/attribution-impact.ts';
 import type { DataQuality } from '../../../../schema/contract/data-quality.ts';
+import type { profitability } from '../../../../schema/contract/profitability.ts';
 import type { Frozen } from '../../../../schema/contract/frozen.ts';
 import type { DesignGround } from '../../../../compute/models/experiment-design/experiment-designs.ts';
 import type { COMPARISON_RULES } from '../../../../schema/value-lists.ts';
@@ -15,6 +16,9 @@ export type ConfidenceInterval = Frozen<z.output<typeof confidenceInterval>>;
 
 /** How far the rows pin a channel's effect down, and why no further. */
 export type Identification = Frozen<z.output<typeof identification>>;
+
+/** The margin that profits stand on, and where it was said. */
+export type Profitability = Frozen<z.output<typeof profitability>>;
 
 /** What revenue did over time when the spend of a channel moved. */
 export type SpendResponseFigures = Frozen<z.output<typeof spendResponse>>;
@@ -123,4 +127,6 @@ export interface AnalysisFigures {
   readonly holdoutWindows?: DesignGround['windows'] | null | undefined;
   /** How good the rows were; absent in results from before it was measured, and no part of the run's digest. */
   readonly dataQuality?: DataQuality;
+  /** The margin of the range; absent where nobody has said one. Profits follow from it when they are shown. */
+  readonly profitability?: Profitability;
 }

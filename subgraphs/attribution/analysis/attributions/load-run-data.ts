@@ -10,6 +10,7 @@ import { spanOf } from '../journeys/journey-query.ts';
 import { measureCustomerTypes } from '../journeys/customer-types.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
+import { orderCosts } from '../../intake/touchpoints/order-costs.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
 import { channelSpend, measureQuality } from '../../intake/quality/measure-quality.ts';
 import { nearChannels, nearChannelWarning } from '../../intake/channel-rules/near-channels.ts';
@@ -89,6 +90,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       { paths, totals, followed, ignoresPaths },
       spend,
       spendDays,
+      costs,
       experiments,
       rows,
       days,
@@ -99,6 +101,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       journeysRead,
       spendRead,
       spendByDay,
+      orderCosts(clickhouse, { ...source, dateRange, conversionEvent }),
       rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
       count(journeysRead.then(({ counted }) => counted!)),
       daysRead,
@@ -116,6 +119,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       totals,
       spend: spendByChannel,
       spendDays,
+      ...(costs !== null && { orderCosts: costs }),
       campaigns: {
         ofEvents: followed?.campaigns ?? null,
         tooMany: spend.tooManyCampaigns || (followed?.tooManyCampaigns ?? false),

@@ -37,13 +37,11 @@ export function presentAttribution(
       dataSourceIds: attribution.dataSourceIds.map((id) => publicId('ds', id)),
     }),
     dateRange: [attribution.dateStart, attribution.dateEnd],
-    channelImpact:
-      figures === null
-        ? []
-        : presentChannels(figures.channels, figures.revenueCents).filter((impact) => isShown(impact.channel)),
+    channelImpact: figures === null ? [] : presentFigures(figures).filter((impact) => isShown(impact.channel)),
     methodology: figures?.methodology ?? attribution.model,
     confidence: figures?.confidence ?? null,
     ...(figures?.dataQuality !== undefined && { dataQuality: figures.dataQuality }),
+    ...(figures?.profitability !== undefined && { profitability: figures.profitability }),
     createdAt: attribution.createdAt,
     completedAt: attribution.completedAt ?? null,
     granularity: attribution.granularity,
@@ -110,8 +108,16 @@ function trustOf(
     : presentTrust(trust, figures, sourceNow ?? { source: null, changedDays: new Set() }, now, apiVersion);
 }
 
+/** The channels of a completed analysis, as {@link presentChannels} shows them, with profits where it has a margin. */
+export const presentFigures = ({ channels, revenueCents, profitability }: AnalysisFigures): ChannelImpact[] =>
+  presentChannels(channels, revenueCents, profitability?.margin);
+
 /** Channel figures as the contract shows them, highest attributed revenue first, ties by name. */
-export function presentChannels(channels: readonly ChannelFigures[], revenueCents: number): ChannelImpact[] {
+export function presentChannels(
+  channels: readonly ChannelFigures[],
+  revenueCents: number,
+  margin?: number,
+): ChannelImpact[] {
   return channels
     .toSorted((a, b) => b.attributedRevenueCents - a.attributedRevenueCents || a.channel.localeCompare(b.channel, 'en'))
     .map((figures, index) => {
@@ -139,10 +145,28 @@ export function presentChannels(channels: readonly ChannelFigures[], revenueCent
         share: figures.share,
         rank: index + 1,
         isBaseline: figures.isBaseline,
+        ...(margin !== undefined && !figures.isBaseline && profitOf(figures, margin)),
         ...(figures.identification != null && { identification: figures.identification }),
         ...(figures.spendResponse !== undefined && { spendResponse: figures.spendResponse }),
       };
     });
+}
+
+/** What is left of the credit after the cost of the goods and of the channel. */
+function profitOf(
+  channel: ChannelFigures,
+  margin: number,
+): Pick<ChannelImpact, 'profit' | 'profitInterval' | 'profitRoas'> {
+  if (isUnmeasurable(channel)) return { profit: null, profitInterval: null, profitRoas: null };
+  const { spend, confidenceInterval: interval } = channel;
+  const kept = (revenue: number): number => margin * revenue - spend;
+  const earned = (margin * channel.attributedRevenueCents) / 100;
+  return {
+    profit: earned - spend,
+    profitInterval:
+      interval === null ? null : { lower: kept(interval.lower), upper: kept(interval.upper), level: interval.level },
+    profitRoas: spend > 0 ? earned / spend : null,
+  };
 }
 
 function money(

@@ -103,6 +103,7 @@ export async function runAttribution(
       granularity: input.granularity ?? ATTRIBUTION_DEFAULTS.granularity,
       channels: input.channels ?? null,
       baselineChannels: input.baselineChannels ?? null,
+      margin: input.margin ?? null,
       lookbackWindowDays: input.lookbackWindowDays ?? ATTRIBUTION_DEFAULTS.lookbackWindowDays,
       conversionEvent: input.conversionEvent ?? ATTRIBUTION_DEFAULTS.conversionEvent,
       confidenceLevel: input.confidenceLevel ?? ATTRIBUTION_DEFAULTS.confidenceLevel,

@@ -11,7 +11,10 @@ import { groupName } from '../experiments/channel-group.ts';
 import { isUnmeasurable, type AnalysisFigures, type ChannelFigures } from '../attributions/figures.ts';
 
 /** What designs are made of: a causal analysis, or as much of it. */
-export type DesignedFigures = Pick<AnalysisFigures, 'channels' | 'revenueCents' | 'holdoutWindows' | 'calibrations'>;
+export type DesignedFigures = Pick<
+  AnalysisFigures,
+  'channels' | 'revenueCents' | 'holdoutWindows' | 'calibrations' | 'profitability'
+>;
 
 /** Designs, and what none can be made for. */
 export interface DesignsFound {
@@ -32,7 +35,7 @@ export function designsOfFigures(
   power: number,
   only?: string,
 ): DesignsFound {
-  const { channels, revenueCents, holdoutWindows: windows, calibrations = [] } = figures;
+  const { channels, revenueCents, holdoutWindows: windows, calibrations = [], profitability } = figures;
   if (windows == null) return { designs: [], warnings: [NO_PEOPLE] };
   if (windows.length === 0) return { designs: [], warnings: [TOO_SHORT] };
   if (windows.every(({ revenueSquares }) => revenueSquares === 0)) return { designs: [], warnings: [NO_ORDERS] };
@@ -47,6 +50,7 @@ export function designsOfFigures(
       rangeDays: daysBetween(range.start, range.end),
       revenue: revenueCents / 100,
       windows,
+      ...(profitability !== undefined && { margin: profitability.margin }),
       channels: tracked.map((channel) => ({
         channel: channel.channel,
         credit: channel.attributedRevenueCents / 100,

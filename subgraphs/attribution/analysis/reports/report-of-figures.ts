@@ -9,7 +9,7 @@ import type {
 import { designsOfFigures } from '../designs/designs-of-figures.ts';
 import { groupName } from '../experiments/channel-group.ts';
 import { shownModels, shownTests } from '../attributions/model-diagnostics.ts';
-import { presentChannels } from '../attributions/present-attribution.ts';
+import { presentFigures } from '../attributions/present-attribution.ts';
 import { presentCampaigns, presentTimeSeries, type ChannelFilter } from '../attributions/present-breakdown.ts';
 import type {
   AttributionReport,
@@ -64,6 +64,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
     delta_r_net_cents: figures.deltaRNetCents,
     ...(facts.trust !== undefined && { trust: facts.trust }),
     ...(figures.dataQuality !== undefined && { data_quality: figures.dataQuality }),
+    ...(figures.profitability !== undefined && { profitability: figures.profitability }),
     model_breakdown: roundEach(figures.modelBreakdown, 4, isShown),
     comparison: roundEach(figures.comparison, 2, isShown),
     granularity: facts.granularity,
@@ -116,7 +117,7 @@ function reportedStitching(found: NonNullable<AnalysisFigures['diagnostics']['st
 }
 
 function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
-  return presentChannels(figures.channels, figures.revenueCents).map((impact) => ({
+  return presentFigures(figures).map((impact) => ({
     channel: impact.channel,
     is_baseline: impact.isBaseline,
     spend: money(impact.spend),
@@ -131,6 +132,11 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
     confidence: ratio(impact.confidence),
     confidence_interval: impact.confidenceInterval === null ? null : roundedInterval(impact.confidenceInterval),
     rank: impact.rank,
+    ...(impact.profit !== undefined && {
+      profit: impact.profit === null ? null : money(impact.profit),
+      profit_interval: impact.profitInterval == null ? null : roundedInterval(impact.profitInterval),
+      profit_roas: ratio(impact.profitRoas ?? null),
+    }),
     ...(impact.identification !== undefined && { identification: impact.identification }),
     ...(impact.spendResponse !== undefined && { spend_response: spendResponse(impact.spendResponse) }),
   }));

@@ -81,6 +81,7 @@ export async function connectDataSource(
     delimiter: sent?.delimiter ?? null,
     mapping: sent?.mapping ?? null,
     baselineChannels: input.baselineChannels ?? [...DEFAULT_BASELINE_CHANNELS],
+    margin: input.margin ?? null,
     createdAt: now,
     rowsAccepted: 0,
     rowsRejected: 0,
@@ -161,13 +162,14 @@ function insertion(source: DataSource): Question {
     delimiter,
     mapping,
     baselineChannels,
+    margin,
     createdAt,
   } = source;
   return {
     name: 'data-sources.insert',
     text: `insert into attribution.data_sources (id, account_id, agent_id, workspace_id, brand_id, environment, type,
-        name, sync_schedule, timezone, start_date, delimiter, mapping, baseline_channels, created_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+        name, sync_schedule, timezone, start_date, delimiter, mapping, baseline_channels, margin, created_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [
       id,
       accountId,
@@ -183,6 +185,7 @@ function insertion(source: DataSource): Question {
       delimiter,
       mapping == null ? null : JSON.stringify(mapping),
       baselineChannels,
+      margin,
       createdAt,
     ],
   };

@@ -69,6 +69,8 @@ const DataSourceSchema = defineEntity({
     delimiter: p.text().$type<Delimiter>().nullable(),
     mapping: p.json().$type<Readonly<Record<string, string>>>().nullable(),
     baselineChannels: p.array().$type<string[]>(),
+    /** Share of revenue left after the cost of goods; null where nobody has said it. */
+    margin: p.float().nullable(),
     statistics: p.json().$type<SourceStatistics>().nullable(),
     rowsAccepted: p.bigint().$type<number>().default(0),
     rowsRejected: p.bigint().$type<number>().default(0),

@@ -26,6 +26,7 @@ export const STORED_TABLES = {
     conversion_event: 'String',
     channel: 'String',
     campaign: 'String',
+    cogs: 'Nullable(Decimal(18, 4))',
   },
   spend: {
     date: 'Date32',
@@ -61,6 +62,7 @@ export type ColumnType =
   | "DateTime64(3, 'UTC')"
   | 'Decimal(18, 6)'
   | 'Decimal(18, 4)'
+  | 'Nullable(Decimal(18, 4))'
   | 'Decimal(18, 11)'
   | 'Int8'
   | 'UInt8'

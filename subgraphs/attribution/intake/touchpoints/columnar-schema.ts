@@ -79,9 +79,13 @@ const RATES: readonly string[] = [
 ];
 
 /** Columns that tables of earlier versions lack. */
-const ADDED: readonly string[] = ['referrer', 'click_id'].map(
-  (column) => `ALTER TABLE touchpoints ADD COLUMN IF NOT EXISTS ${column} LowCardinality(String)`,
-);
+const ADDED: readonly string[] = [
+  ...['referrer', 'click_id'].map(
+    (column) => `ALTER TABLE touchpoints ADD COLUMN IF NOT EXISTS ${column} LowCardinality(String)`,
+  ),
+  // Cost of the goods of an order; null where nobody has said it.
+  `ALTER TABLE conversions ADD COLUMN IF NOT EXISTS cogs Nullable(Decimal(18, 4))`,
+];
 
 /** Creates what is missing of the tables; any number of processes may do so at once. */
 export async function migrateColumnarTables(clickhouse: ClickHouse): Promise<void> {

@@ -29,6 +29,9 @@ const ORIGIN_HASH =
   `if(channel != '' AND referrer = '' AND click_id = '', 1, ` +
   `${factorOf(['source', 'medium', 'referrer', 'click_id'])})`;
 
+/** Of the cost of an order's goods. An order without has the hash that it always had. */
+const GOODS_HASH = `if(isNull(cogs), toUInt64(1), bitOr(cityHash64(assumeNotNull(cogs)), 1))`;
+
 /** Between the digests of several sources, which are in the order of the sources. */
 const BETWEEN_PARTS = ' ';
 
@@ -49,7 +52,7 @@ const statement = (final: 'FINAL' | ''): string => `
     'conversion_event',
     'channel',
     'campaign',
-  )}))
+  )} * ${GOODS_HASH}))
     FROM conversions FINAL WHERE ${OF_SOURCE} GROUP BY ${recorded(DAY_OF_TIME)} AS day
   UNION ALL SELECT 'spend', ${nameOf('day')}, count(), 0, toString(sum(${hashOf('date, spend', 'channel', 'campaign')}))
     FROM spend FINAL WHERE ${OF_SOURCE} GROUP BY ${recorded('toInt64(toInt32(date))')} AS day

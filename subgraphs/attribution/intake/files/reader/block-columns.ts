@@ -104,6 +104,30 @@ export class IntegerColumn extends BlockColumn {
   }
 }
 
+/** Whole numbers of 8 bytes, some of which are not known: which ones, counted over the block, then the numbers. */
+export class NullableIntegerColumn extends IntegerColumn {
+  readonly #nulls = new GrowingBytes();
+
+  override get bytes(): number {
+    return super.bytes + this.#nulls.length;
+  }
+
+  override add(value: number | bigint | null): void {
+    this.#nulls.reserve(1)[this.#nulls.length] = value === null ? 1 : 0;
+    this.#nulls.length += 1;
+    super.add(value ?? 0);
+  }
+
+  override parts(): readonly Uint8Array[] {
+    return [this.#nulls.view(), ...super.parts()];
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#nulls.length = 0;
+  }
+}
+
 /** Lists of text: where each list ends, counted over the block, then the texts of all. */
 export class TextListColumn extends BlockColumn {
   readonly #ends = new GrowingBytes();

@@ -168,6 +168,8 @@ export class NumberCell implements Cell {
   readonly #options: NumberOptions;
   readonly #written = new WrittenNumber();
   readonly #plain = Buffer.alloc(PLAIN_BYTES);
+  /** Nothing stands in the cell, or the file has no such column. */
+  isEmpty = true;
 
   constructor(scale: number, options: NumberOptions) {
     this.#decimal = new DecimalReader(scale);
@@ -187,6 +189,7 @@ export class NumberCell implements Cell {
   read(data: Uint8Array, start: number, end: number): RejectCode | null {
     const { decimal, isRequired, mayBeNegative } = this.#options;
     const fault = decimal === null ? this.#readPlain(data, start, end) : this.#readWritten(data, start, end, decimal);
+    this.isEmpty = fault === 'empty';
     if (fault === 'empty') {
       this.#decimal.value = 0;
       return isRequired ? 'missing_value' : null;
@@ -212,6 +215,13 @@ export class NumberCell implements Cell {
     if (trait === 'empty') return 'empty';
     const length = trait === 'unreadable' ? -1 : this.#written.writePlain(decimal, this.#plain);
     return length < 0 ? 'not_a_number' : this.#decimal.read(this.#plain, 0, length);
+  }
+}
+
+/** An amount that may not be known: an empty cell is none, and not 0. */
+export class KnownNumberCell extends NumberCell {
+  override shown(): string {
+    return this.isEmpty ? '' : super.shown();
   }
 }
 

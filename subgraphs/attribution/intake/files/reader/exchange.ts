@@ -29,26 +29,35 @@ export class Exchange {
   readonly #rates: ExchangeRates;
   readonly #time: TimeCell;
   readonly #money: () => Money;
+  readonly #beside: () => number | bigint;
   readonly #sums = new Map<string, { rows: number; amount: number; worth: number }>();
 
-  /** @param money of the row that has been read */
-  constructor({ currency, unnamed, rates }: ExchangeOptions, time: TimeCell, money: () => Money) {
+  /**
+   * @param money of the row that has been read
+   * @param beside another amount of that row, which is converted with it and counted nowhere
+   */
+  constructor(
+    { currency, unnamed, rates }: ExchangeOptions,
+    time: TimeCell,
+    money: () => Money,
+    beside: () => number | bigint = () => 0,
+  ) {
     this.currency = new CurrencyCell(currency, unnamed, (code) => Object.hasOwn(rates, code));
     this.#rates = rates;
     this.#time = time;
     this.#money = money;
+    this.#beside = beside;
   }
 
   /** Of the row that has been read; what is worth nothing needs no rate. */
   fault(): { readonly column: 'currency'; readonly code: MoneyFault } | null {
     if (this.currency.foreign === null) return null;
     const { amount, unit } = this.#money();
-    if (Number(amount) === 0) return null;
+    const largest = Math.max(Math.abs(Number(amount)), Math.abs(Number(this.#beside())));
+    if (largest === 0) return null;
     const rate = this.#rate();
     if (rate === null) return { column: 'currency', code: 'no_rate' };
-    return Math.abs(Number(amount)) * rate > MAX_AMOUNT * unit
-      ? { column: 'currency', code: 'amount_out_of_range' }
-      : null;
+    return largest * rate > MAX_AMOUNT * unit ? { column: 'currency', code: 'amount_out_of_range' } : null;
   }
 
   /** To the last decimal that the column keeps. */

@@ -16,7 +16,7 @@ import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
 import { TimeEvidence, type DayOrder } from './styles/time-style.ts';
 import { TimeZone } from './styles/time-zone.ts';
 
-const MONEY_COLUMNS = ['spend', 'revenue', 'refunded', 'cost', 'conversions', 'nulls'] as const;
+const MONEY_COLUMNS = ['spend', 'revenue', 'refunded', 'cogs', 'cost', 'conversions', 'nulls'] as const;
 /** They have no decimals: what stands between their digits parts thousands. */
 const COUNT_COLUMNS = ['impressions', 'clicks'] as const;
 /** They are small: what stands between their digits stands before decimals. */

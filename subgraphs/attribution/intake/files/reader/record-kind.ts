@@ -35,6 +35,7 @@ export const RECORD_SHAPES: readonly KindShape[] = [
       'event_type',
       'revenue',
       'refunded',
+      'cogs',
       'currency',
       'order_id',
       'new_customer',
@@ -45,7 +46,7 @@ export const RECORD_SHAPES: readonly KindShape[] = [
   {
     kind: 'conversions',
     required: ['user_id', 'timestamp', 'revenue', 'order_id'],
-    optional: ['event_id', 'currency', 'refunded', 'new_customer', 'conversion_event', 'channel', 'campaign'],
+    optional: ['event_id', 'currency', 'refunded', 'cogs', 'new_customer', 'conversion_event', 'channel', 'campaign'],
     excluded: ['path', 'nulls', 'spend', 'impressions', 'conversion', 'cost'],
   },
   {

@@ -1,6 +1,6 @@
 import type { RejectCode } from '../rejects.ts';
 import { STORED_TABLES, type StoredTable } from '../stored-tables.ts';
-import { IntegerColumn, TextColumn, TextListColumn, type BlockColumn } from './block-columns.ts';
+import { IntegerColumn, NullableIntegerColumn, TextColumn, TextListColumn, type BlockColumn } from './block-columns.ts';
 
 /** A table that rows of a file go to, with the columns of its next block. */
 export interface RecordTable {
@@ -32,7 +32,9 @@ export function tableFilledBy<Name extends StoredTable>(
         ? new TextColumn(column)
         : type === 'Array(String)'
           ? new TextListColumn(column)
-          : new IntegerColumn(column, type);
+          : type === 'Nullable(Decimal(18, 4))'
+            ? new NullableIntegerColumn(column, type)
+            : new IntegerColumn(column, type);
     return { block, add: fills[column] as (block: BlockColumn, line: number) => void };
   });
   return {
@@ -53,7 +55,13 @@ export function tableFilledBy<Name extends StoredTable>(
 }
 
 type FillOf<Type> = (
-  column: Type extends 'String' ? TextColumn : Type extends 'Array(String)' ? TextListColumn : IntegerColumn,
+  column: Type extends 'String'
+    ? TextColumn
+    : Type extends 'Array(String)'
+      ? TextListColumn
+      : Type extends `Nullable(${string})`
+        ? NullableIntegerColumn
+        : IntegerColumn,
   line: number,
 ) => void;
 

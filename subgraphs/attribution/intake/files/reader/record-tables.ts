@@ -2,6 +2,7 @@ import type { CanonicalColumn } from '../../../../../schema/origins/canonical-co
 import type { IntegerColumn, TextColumn } from './block-columns.ts';
 import {
   FlagCell,
+  KnownNumberCell,
   NumberCell,
   PathCell,
   TextCell,
@@ -114,6 +115,10 @@ function amount(
   return new NumberCell(scale, { isRequired, mayBeNegative, decimal: styles.decimalOf(column) });
 }
 
+/** Cost of the goods of an order, in its currency; not known where nothing stands. */
+const goodsCost = ({ styles }: ShapeOptions): KnownNumberCell =>
+  new KnownNumberCell(REVENUE_DECIMALS, { isRequired: false, mayBeNegative: false, decimal: styles.decimalOf('cogs') });
+
 const moment = ({ bounds, styles }: ShapeOptions, column: 'timestamp' | 'date', isRequired: boolean): TimeCell =>
   new TimeCell(bounds, isRequired, styles.timeOf(column));
 
@@ -181,13 +186,19 @@ function originFault(
  */
 function eventShape(options: ShapeOptions): RecordShape {
   const touch = touchCells(options);
-  const exchange = new Exchange(options, touch.timestamp, () => (isTouch() ? touchMoney() : orderMoney(cells)));
+  const exchange = new Exchange(
+    options,
+    touch.timestamp,
+    () => (isTouch() ? touchMoney() : orderMoney(cells)),
+    () => (isTouch() ? 0 : cells.cogs.value),
+  );
   const cells = {
     ...touch,
     conversion: new FlagCell(0),
     order_id: new TextCell(false),
     revenue: amount(options, 'revenue', REVENUE_DECIMALS, { mayBeNegative: true }),
     refunded: amount(options, 'refunded', REVENUE_DECIMALS, { mayBeNegative: true }),
+    cogs: goodsCost(options),
     currency: exchange.currency,
     new_customer: new FlagCell(-1),
     conversion_event: new TextCell(false),
@@ -229,6 +240,7 @@ function conversionTable(
     event_id: TextCell;
     revenue: NumberCell;
     refunded: NumberCell;
+    cogs: KnownNumberCell;
     new_customer: FlagCell;
     conversion_event: TextCell;
     channel: TextCell;
@@ -245,18 +257,25 @@ function conversionTable(
     conversion_event: eventName(cells.conversion_event),
     channel: text(cells.channel),
     campaign: text(cells.campaign),
+    cogs: (column) => column.add(cells.cogs.isEmpty ? null : exchange.own(cells.cogs.value)),
   });
 }
 
 function conversionShape(options: ShapeOptions): RecordShape {
   const timestamp = moment(options, 'timestamp', true);
-  const exchange = new Exchange(options, timestamp, () => orderMoney(cells));
+  const exchange = new Exchange(
+    options,
+    timestamp,
+    () => orderMoney(cells),
+    () => cells.cogs.value,
+  );
   const cells = {
     order_id: new TextCell(true),
     user_id: new UserCell(),
     timestamp,
     revenue: amount(options, 'revenue', REVENUE_DECIMALS, { isRequired: true, mayBeNegative: true }),
     refunded: amount(options, 'refunded', REVENUE_DECIMALS, { mayBeNegative: true }),
+    cogs: goodsCost(options),
     event_id: new TextCell(false),
     currency: exchange.currency,
     new_customer: new FlagCell(-1),

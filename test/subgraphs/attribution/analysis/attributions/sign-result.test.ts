@@ -8,7 +8,10 @@ import { newSigningKey } from '../../../../../services/trust/signing-key.ts';
 import { attributionResult } from '../../../../../rest-adapter/representations/attribution-result.ts';
 import { Attribution } from '../../../../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import type { AnalysisFigures } from '../../../../../subgraphs/attribution/analysis/attributions/figures.ts';
-import { presentAttribution } from '../../../../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
+import {
+  presentAttribution,
+  presentChannels,
+} from '../../../../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
 import { resultSigner } from '../../../../../subgraphs/attribution/analysis/attributions/sign-result.ts';
 
 const COMPLETED_AT = new Date('2026-11-21T12:00:00.123Z');
@@ -107,7 +110,15 @@ describe('what is signed', () => {
         .filter((name) => !always.includes(name))
         .toSorted(),
     ).toEqual(
-      [...RESULT_SECTIONS, 'auto_refresh', 'billed', 'data_quality', 'data_source_ids', 'workspace_id'].toSorted(),
+      [
+        ...RESULT_SECTIONS,
+        'auto_refresh',
+        'billed',
+        'data_quality',
+        'data_source_ids',
+        'profitability',
+        'workspace_id',
+      ].toSorted(),
     );
     expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
       environment: 'sandbox',
@@ -135,6 +146,38 @@ describe('what is signed', () => {
     expect(Object.hasOwn(shown(completed()), 'data_quality')).toBe(false);
     const digests = [measured, { ...measured, data_quality: { status: 'good', checks: [] } }, shown(completed())];
     expect(new Set(digests.map((each) => resultDigest(each as never))).size).toBe(3);
+  });
+
+  test('a margin and the profits that stand on it are covered, of paid channels alone, and absent without one', () => {
+    const profitability = { margin: 0.4, origin: 'setting' } as const;
+    const profitable = shown(completed({ ...FIGURES, profitability }));
+    expect(profitable).toMatchObject({ profitability });
+    const [paid, unpaid] = profitable['channel_impact'] as readonly Record<string, unknown>[];
+    // 0.4 · 117,149.70 − 12,000.005, and so on; to the cent, half up.
+    expect(paid).toMatchObject({
+      profit: 34_859.88,
+      profit_interval: { lower: 2_440, upper: 36_000, level: 0.95 },
+      profit_roas: 3.905,
+    });
+    expect(Object.keys(unpaid!).filter((name) => name.startsWith('profit'))).toEqual([]);
+    const before = shown(completed());
+    expect(JSON.stringify(before)).not.toContain('profit');
+    const other = shown(completed({ ...FIGURES, profitability: { ...profitability, margin: 0.41 } }));
+    expect(new Set([before, profitable, other].map((each) => resultDigest(each))).size).toBe(3);
+  });
+
+  test('of what is not measurable there is no profit', () => {
+    const [channel, direct] = FIGURES.channels;
+    const unknown = {
+      ...channel!,
+      attributedRevenueCents: 0,
+      confidenceInterval: null,
+      identification: { status: 'none', reasons: [] },
+    } as const;
+    const [, first] = presentChannels([unknown, direct!], FIGURES.revenueCents, 0.5);
+    expect(first).toMatchObject({ profit: null, profitInterval: null, profitRoas: null });
+    const [free] = presentChannels([{ ...channel!, spend: 0 }], FIGURES.revenueCents, 0.5);
+    expect(free).toMatchObject({ profit: 58_574.85, profitRoas: null });
   });
 
   test('is also what earlier releases signed of a result in a workspace, which did not name it', async () => {

@@ -1,5 +1,5 @@
 /** Rows of a block in ClickHouse's Native format, as far as our own readers write it. */
-export function rowsOfBlock(block: Buffer): Record<string, string | number>[] {
+export function rowsOfBlock(block: Buffer): Record<string, string | number | null>[] {
   let at = 0;
   const length = (): number => {
     let [value, shift] = [0, 0];
@@ -16,10 +16,15 @@ export function rowsOfBlock(block: Buffer): Record<string, string | number>[] {
     return block.toString('utf8', at - bytes, at);
   };
   const [columns, rows] = [length(), length()];
-  const found: Record<string, string | number>[] = Array.from({ length: rows }, () => ({}));
+  const found: Record<string, string | number | null>[] = Array.from({ length: rows }, () => ({}));
   for (let column = 0; column < columns; column += 1) {
     const [name, type] = [text(), text()];
-    for (const row of found) row[name] = valueOf(type);
+    const known = /^Nullable\((.+)\)$/.exec(type)?.[1];
+    const nulls = known === undefined ? null : block.subarray(at, (at += rows));
+    for (const [place, row] of found.entries()) {
+      const value = valueOf(known ?? type);
+      row[name] = nulls?.[place] === 1 ? null : value;
+    }
   }
   return found;
 

@@ -18,7 +18,7 @@ export const NDJSON = 'application/x-ndjson';
 export interface ReadContent {
   readonly finding?: ReadingFinding;
   readonly refusal?: Refusal;
-  readonly rows: readonly Record<string, string | number>[];
+  readonly rows: readonly Record<string, string | number | null>[];
 }
 
 /** Reads a file as an upload would. Whatever is no refusal of the file is thrown. */
@@ -41,7 +41,7 @@ export async function readPlaced(
   path: string,
   wishes: Partial<ReadingOrder> & Pick<ReadingOrder, 'mediaType' | 'unpackedPath'>,
 ): Promise<ReadContent> {
-  const rows: Record<string, string | number>[] = [];
+  const rows: Record<string, string | number | null>[] = [];
   const order: ReadingOrder = {
     ...NO_WISHES,
     path,
