@@ -40,8 +40,9 @@ export function restAttribution(attribution: {
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
  * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_source_ids` of several,
  * `data_quality` where it was measured, `profitability` where there is a margin, with which paid channels have profits;
- * of a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics, `tests` where any were made and `stitching` where there are identities. All others
- * stay as they were signed before there were such members.
+ * of a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics,
+ * `tests` where any were made, `stitching` where there are identities, `customers` where orders say which are new. All
+ * others stay as they were signed before there were such members.
  */
 export function membersThatApply({
   auto_refresh: autoRefresh,
@@ -51,11 +52,11 @@ export function membersThatApply({
   ...result
 }: Json): Json {
   const [channels, diagnostics] = [result['channel_impact'], result['diagnostics']];
-  const absent = ['data_quality', 'profitability'].filter((name) => result[name] == null);
-  const hasMargin = !absent.includes('profitability');
+  const absent = new Set(['data_quality', 'profitability'].filter((name) => result[name] == null));
+  const hasMargin = !absent.has('profitability');
   return {
     // All in their places.
-    ...Object.fromEntries(Object.entries(result).filter(([name]) => !absent.includes(name))),
+    ...Object.fromEntries(Object.entries(result).filter(([name]) => !absent.has(name))),
     ...(typeof diagnostics === 'object' && diagnostics !== null
       ? { diagnostics: diagnosticsThatApply(diagnostics as Json) }
       : {}),
@@ -82,11 +83,12 @@ export function channelMembersThatApply(
   };
 }
 
-function diagnosticsThatApply({ tests, stitching, ...diagnostics }: Json): Json {
+function diagnosticsThatApply({ tests, stitching, customers, ...diagnostics }: Json): Json {
   return {
     ...diagnostics,
     ...(tests == null ? {} : { tests }),
     ...(stitching == null ? {} : { stitching }),
+    ...(customers == null ? {} : { customers }),
   };
 }
 
