@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { EARLIEST_DAY, MAX_AHEAD_HOURS } from '../schema/day-range.ts';
 import { KeyStore } from '../services/identity/keys/key-store.ts';
 import { RATE_CLASSES, type RateLimits } from '../services/identity/limits/rate-limits.ts';
-import { DEFAULT_TIER_TABLE } from '../processes/config/config.ts';
+import { DEFAULT_TIER_TABLE, type Billing } from '../processes/config/config.ts';
 import { PostgresClaims, type ClaimsOptions } from '../services/idempotency/claims.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
@@ -63,6 +63,8 @@ export interface HouseOptions {
   readonly clock?: () => Date;
   /** Those of the contract are in the way of most tests: without this nobody is limited. */
   readonly rateLimits?: RateLimits;
+  /** `off` for a house whose accounts pay nothing; on. */
+  readonly billing?: Billing;
   /** Opens the page of the first account. */
   readonly bootstrapToken?: string;
   /** Whether the address that the service tells others is the one it listens on; false. */
@@ -136,6 +138,7 @@ function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; rea
 /** The whole service on the test servers, with a database of its own, on a free port. */
 export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
   const clock = options.clock ?? systemClock;
+  const billing = options.billing ?? 'on';
   const disk = options.disk === undefined ? {} : { disk: options.disk };
   const exportsOf = (stores: BackingServices) =>
     localExports(options.maxExportBytes === undefined ? stores : { ...stores, maxBytes: options.maxExportBytes });
@@ -179,6 +182,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     auditPlaces: places,
     ...connectors,
     clock,
+    config: { billing },
   });
   const records = recordsPort({ backing, clock });
   const worker =
@@ -231,7 +235,12 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   let publicServer: PublicServer | null = await openPublicServer({
     ...admissionServices({
       backing,
-      config: { rateLimits: options.rateLimits ?? GENEROUS, bootstrapToken: options.bootstrapToken, publicBaseUrl },
+      config: {
+        rateLimits: options.rateLimits ?? GENEROUS,
+        billing,
+        bootstrapToken: options.bootstrapToken,
+        publicBaseUrl,
+      },
       keyPepper,
       keyEncryptionKey: TEST_SECRET,
       logger,

@@ -2432,7 +2432,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
+                /** @description Of the source, and so of its cents; null without figures */
+                currency: string | null;
                 confidence: number | null;
                 /** @description The five with the most attributed revenue */
                 top_channels: {
@@ -2502,7 +2505,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
+                /** @description Of the source, and so of its cents; null without figures */
+                currency: string | null;
                 confidence: number | null;
                 /** @description The five with the most attributed revenue */
                 top_channels: {
@@ -12839,6 +12845,7 @@ export interface operations {
                  *         ],
                  *         "delta_r_cents": 1872970,
                  *         "platform_fee_cents": 93649,
+                 *         "currency": "USD",
                  *         "confidence": 0.88,
                  *         "top_channels": [
                  *           {
@@ -12910,6 +12917,7 @@ export interface operations {
                  *         ],
                  *         "delta_r_cents": 1872970,
                  *         "platform_fee_cents": 93649,
+                 *         "currency": "USD",
                  *         "confidence": 0.88,
                  *         "top_channels": [
                  *           {

@@ -1,4 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { selfHostedMigration } from './limits/self-hosted-migration.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
 import { admissionMigration, admissionUnderLoadMigration } from './admission/admission-migration.ts';
@@ -137,5 +138,6 @@ export const authOwner: MigrationOwner = {
     derivedKeysMigration,
     bondsAtTheDoorMigration,
     uncountedUseMigration,
+    selfHostedMigration,
   ],
 };

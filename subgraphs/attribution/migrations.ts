@@ -273,5 +273,9 @@ export const attributionOwner: MigrationOwner = {
         ...hangingOnSource('remembered_options'),
       ],
     },
+    {
+      name: '047-recovered-revenue-is-billings',
+      up: [`drop function attribution.recovered_by(uuid)`, `drop index attribution.attributions_served`],
+    },
   ],
 };

@@ -178,6 +178,7 @@ describe('who is refused what', () => {
         outgoing: {} as Outgoing,
         auditPlaces: cast.house.auditPlaces,
         clock: () => new Date(),
+        config: { billing: 'on' },
       });
       const found: Record<string, unknown> = {};
       const expected: Record<string, unknown> = {};

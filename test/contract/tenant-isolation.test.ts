@@ -237,6 +237,7 @@ describe('what outsiders can find out', () => {
         outgoing: {} as Outgoing,
         auditPlaces: cast.house.auditPlaces,
         clock: () => new Date(0),
+        config: { billing: 'on' },
       });
       const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = {
         Attribution: ['attr', 'id deltaRCents'],
