@@ -973,7 +973,7 @@ export interface paths {
         };
         /**
          * List the plans with their prices
-         * @description Cheapest first; current marks the plan of the caller.
+         * @description Cheapest first; current marks the plan of the caller. self_hosted, which nobody can subscribe to, is shown to those who have it.
          *
          *     Needs the scope `billing:read`.
          */
@@ -1367,9 +1367,10 @@ export interface components {
             revenue_causal_cents: number | null;
             delta_r_cents: number | null;
             delta_r_net_cents: number | null;
+            /** @description By the plan of the account, 0 for a repetition; of a charged analysis what it was charged */
             platform_fee_cents: number | null;
             /**
-             * @description On sandbox results: the fee is shown and never charged
+             * @description Where nothing is charged: in the sandbox, on plans without a fee, for repetitions
              * @constant
              */
             billed?: false;
