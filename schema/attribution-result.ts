@@ -26,7 +26,7 @@ export function signedMembers(result: Json): Json {
 }
 
 /**
- * What the signatures of releases covered that charged nobody: the fee besides, which followed from the recovered revenue
+ * What signatures covered in releases that charged nobody: the fee besides, which followed from the recovered revenue
  * alone. Null where there can have been no such result.
  */
 export function signedMembersWithFee(result: Json): Json | null {

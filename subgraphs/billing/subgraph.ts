@@ -3,7 +3,7 @@ import { AttributionFeeResolver, BilledAttributionType } from './fees/attributio
 import { CreditedAgentType, RecoveredRevenueResolver } from './fees/recovered-revenue-resolver.ts';
 import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
 
-/** The billing subgraph: the price list, what each analysis costs, and the recovered revenue that an agent has to its credit. */
+/** The billing subgraph: the price list, what analyses cost, and what recovered revenue agents have to their credit. */
 export function billingSubgraph(services: PlanServices): Promise<Subgraph> {
   const { database } = services;
   return buildSubgraph({

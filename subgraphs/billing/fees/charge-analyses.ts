@@ -14,8 +14,8 @@ const finished = z.object({
 });
 
 /**
- * Charges each completed live analysis, in the transaction that relays its event. Failed ones have no recovered revenue,
- * a later revision is another event, and reads announce nothing.
+ * Charges each completed live analysis, in the transaction that relays its event. Failed ones have no recovered
+ * revenue, a later revision is another event, and reads announce nothing.
  */
 export const chargeAnalyses: EventConsumer = async (em, { type, environment, data, accountId, workspaceId }) => {
   if (type !== 'attribution.completed' || environment !== 'live') return;

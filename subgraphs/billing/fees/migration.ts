@@ -25,7 +25,7 @@ export const chargesMigration: Migration = {
     `comment on column billing.charges.agent_id is 'the agent that served the analysis; null for none'`,
     `comment on column billing.charges.plan is 'of the account at that moment; null for analyses that had completed ` +
       `before there were charges, which cost nothing'`,
-    `comment on column billing.charges.input_digest is 'names the rows and the question; null where it was not measured'`,
+    `comment on column billing.charges.input_digest is 'names rows and question; null where it was not measured'`,
     `comment on column billing.charges.repeats is 'the analysis of the account that had the same input digest first'`,
     // Of equal analyses one is charged, however many complete at the same moment.
     `create unique index charges_input on billing.charges (account_id, input_digest) where repeats is null`,
@@ -47,8 +47,8 @@ export const chargesMigration: Migration = {
                select distinct on (coalesce(input_digest, analysis_id::text)) delta_r_cents from billing.charges
                where agent_id = in_agent and repeats is null and plan is distinct from 'self_hosted'
                order by coalesce(input_digest, analysis_id::text), charged_at, analysis_id) counted $$`,
-    `comment on function billing.recovered_here(uuid) is 'recovered revenue that an agent has to its credit, as far as ` +
-      `whoever asks can see'`,
+    `comment on function billing.recovered_here(uuid) is 'recovered revenue that an agent has to its credit, as far ` +
+      `as whoever asks can see'`,
     // An agent serves the accounts of others, too, and sees of them this sum alone.
     `create function billing.recovered(in_agent uuid) returns bigint
        language sql stable security definer set search_path = billing, pg_temp

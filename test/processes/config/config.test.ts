@@ -227,6 +227,7 @@ describe('loadConfig', () => {
       SUBGRAPH_ATTRIBUTION_URL: 'http://a:1/graphql',
       SUBGRAPH_AGENTS_URL: 'http://b:2/graphql',
       SUBGRAPH_BILLING_URL: 'http://c:3/graphql',
+      BILLING: 'off',
     };
     for (const role of ROLES) expect(loadConfig({ ...everything, LIFTGRAPH_ROLE: role }).role).toBe(role);
   });
