@@ -1889,9 +1889,10 @@ export interface components {
             referral_code: string;
             tier: string;
             trust_score: number;
-            total_api_calls?: number;
+            /** @description Live calls with the keys and tokens of its own account */
+            total_api_calls: number;
             /** @deprecated */
-            total_calls?: number;
+            total_calls: number;
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
@@ -1932,9 +1933,10 @@ export interface components {
             referral_code: string;
             tier: string;
             trust_score: number;
-            total_api_calls?: number;
+            /** @description Live calls with the keys and tokens of its own account */
+            total_api_calls: number;
             /** @deprecated */
-            total_calls?: number;
+            total_calls: number;
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
@@ -1978,6 +1980,7 @@ export interface components {
             referral_code?: string;
             tier: string;
             trust_score: number;
+            /** @description Live calls with the keys and tokens of its own account */
             total_api_calls?: number;
             /** @deprecated */
             total_calls?: number;
@@ -8686,6 +8689,8 @@ export interface operations {
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
+                     *       "total_api_calls": 51204,
+                     *       "total_calls": 51204,
                      *       "total_delta_r_cents": 1872970,
                      *       "total_delta_r": 1872970,
                      *       "active_referrals": 3,
@@ -8864,6 +8869,8 @@ export interface operations {
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
+                     *       "total_api_calls": 12,
+                     *       "total_calls": 12,
                      *       "total_delta_r_cents": 0,
                      *       "total_delta_r": 0,
                      *       "active_referrals": 0,

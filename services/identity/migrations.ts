@@ -1,4 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { callTotalMigration } from './limits/call-total-migration.ts';
 import { selfHostedMigration } from './limits/self-hosted-migration.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
@@ -139,5 +140,6 @@ export const authOwner: MigrationOwner = {
     bondsAtTheDoorMigration,
     uncountedUseMigration,
     selfHostedMigration,
+    callTotalMigration,
   ],
 };
