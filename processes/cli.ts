@@ -233,7 +233,11 @@ function addAdmin(program: Command): void {
     .command('create')
     .description('create an account for people, with its first live and test key; agents register by themselves')
     .requiredOption('--email <address>', 'e-mail address of the operator')
-    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).default('pay_per_analysis'))
+    .addOption(
+      new Option('--plan <plan>', 'plan of the account (default: that of whoever registers, see BILLING)').choices(
+        PLANS,
+      ),
+    )
     .option('--name <name>', 'name shown in lists')
     .addOption(perMinute())
     .addOption(perDay())

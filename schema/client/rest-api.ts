@@ -973,7 +973,7 @@ export interface paths {
         };
         /**
          * List the plans with their prices
-         * @description Cheapest first; current marks the plan of the caller.
+         * @description Cheapest first; current marks the plan of the caller. self_hosted, which nobody can subscribe to, is shown to those who have it.
          *
          *     Needs the scope `billing:read`.
          */
@@ -1369,9 +1369,10 @@ export interface components {
             revenue_causal_cents: number | null;
             delta_r_cents: number | null;
             delta_r_net_cents: number | null;
+            /** @description By the plan of the account, 0 for a repetition; of a charged analysis what it was charged */
             platform_fee_cents: number | null;
             /**
-             * @description On sandbox results: the fee is shown and never charged
+             * @description Where nothing is charged: in the sandbox, on plans without a fee, for repetitions
              * @constant
              */
             billed?: false;
@@ -1952,9 +1953,10 @@ export interface components {
             referral_code: string;
             tier: string;
             trust_score: number;
-            total_api_calls?: number;
+            /** @description Live calls with the keys and tokens of its own account */
+            total_api_calls: number;
             /** @deprecated */
-            total_calls?: number;
+            total_calls: number;
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
@@ -1995,9 +1997,10 @@ export interface components {
             referral_code: string;
             tier: string;
             trust_score: number;
-            total_api_calls?: number;
+            /** @description Live calls with the keys and tokens of its own account */
+            total_api_calls: number;
             /** @deprecated */
-            total_calls?: number;
+            total_calls: number;
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
@@ -2041,6 +2044,7 @@ export interface components {
             referral_code?: string;
             tier: string;
             trust_score: number;
+            /** @description Live calls with the keys and tokens of its own account */
             total_api_calls?: number;
             /** @deprecated */
             total_calls?: number;
@@ -2496,7 +2500,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
+                /** @description Of the source, and so of its cents; null without figures */
+                currency: string | null;
                 confidence: number | null;
                 /** @description The five with the most attributed revenue */
                 top_channels: {
@@ -2566,7 +2573,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
+                /** @description Of the source, and so of its cents; null without figures */
+                currency: string | null;
                 confidence: number | null;
                 /** @description The five with the most attributed revenue */
                 top_channels: {
@@ -8811,6 +8821,8 @@ export interface operations {
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
+                     *       "total_api_calls": 51204,
+                     *       "total_calls": 51204,
                      *       "total_delta_r_cents": 1872970,
                      *       "total_delta_r": 1872970,
                      *       "active_referrals": 3,
@@ -8989,6 +9001,8 @@ export interface operations {
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
+                     *       "total_api_calls": 12,
+                     *       "total_calls": 12,
                      *       "total_delta_r_cents": 0,
                      *       "total_delta_r": 0,
                      *       "active_referrals": 0,
@@ -12971,6 +12985,7 @@ export interface operations {
                  *         ],
                  *         "delta_r_cents": 1872970,
                  *         "platform_fee_cents": 93649,
+                 *         "currency": "USD",
                  *         "confidence": 0.88,
                  *         "top_channels": [
                  *           {
@@ -13042,6 +13057,7 @@ export interface operations {
                  *         ],
                  *         "delta_r_cents": 1872970,
                  *         "platform_fee_cents": 93649,
+                 *         "currency": "USD",
                  *         "confidence": 0.88,
                  *         "top_channels": [
                  *           {

@@ -200,9 +200,11 @@ export const attributionResult = z
       description: 'Where it was asked for: late rows that change the revenue make a new revision',
     }),
     ...figures,
-    platformFeeCents: cents.nullable(),
+    platformFeeCents: cents.nullable().meta({
+      description: 'By the plan of the account, 0 for a repetition; of a charged analysis what it was charged',
+    }),
     billed: z.literal(false).optional().meta({
-      description: 'On sandbox results: the fee is shown and never charged',
+      description: 'Where nothing is charged: in the sandbox, on plans without a fee, for repetitions',
     }),
     timeSeries: timeSeries.optional().meta({ description: 'Null for aggregated paths, which have no times' }),
     campaigns: campaigns.optional().meta({

@@ -289,5 +289,9 @@ export const attributionOwner: MigrationOwner = {
           `null where nothing was'`,
       ]),
     },
+    {
+      name: '049-recovered-revenue-is-billings',
+      up: [`drop function attribution.recovered_by(uuid)`, `drop index attribution.attributions_served`],
+    },
   ],
 };

@@ -28,6 +28,7 @@ import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-ag
 import { workspaceOf } from '../../intake/data-sources/workspace-of.ts';
 import type { MeasureQuality } from '../../intake/quality/measure-quality.ts';
 import { acceptRun } from '../../runs/accept-run.ts';
+import type { FeeAhead } from './announce-attribution.ts';
 import { Attribution, ATTRIBUTION_RUNS } from './attribution.ts';
 import { refuseBadRows } from './refuse-bad-rows.ts';
 
@@ -38,6 +39,7 @@ export interface RunAttributionServices extends SourceServices {
   readonly publicBaseUrl: string;
   /** The channels that a source has rows of. */
   readonly channelsOf: (source: SourceKey) => Promise<readonly string[]>;
+  readonly feeAhead: FeeAhead;
   readonly isAgent: IsAgent;
   readonly measureQuality: MeasureQuality;
   readonly clock: () => Date;

@@ -63,7 +63,7 @@ describe('connecting a source over REST', () => {
   test('a shop names the agent of another operator that serves it, for the source or for one analysis', async () => {
     const { pair } = await openAccount(
       { database: house.backing.database, keys: house.keys, context: { requestId: 'req_test' } },
-      { email: 'shop@example.com' },
+      { email: 'shop@example.com', plan: 'pay_per_analysis' },
     );
     const shop = new Caller(house.root, pair.live.secret);
     const [serving, other] = await Promise.all([Caller.register(house.root), Caller.register(house.root)]);
