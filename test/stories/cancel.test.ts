@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { Client } from 'pg';
 import WebSocket from 'ws';
@@ -166,7 +167,10 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
     const { body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE });
     const id = String(body['id']);
     const recovered = async () => (await caller.get('/agents/me')).body['total_delta_r_cents'];
+    // It is charged, and so counted, when its event is relayed.
+    while ((await owner.query('select from events.outbox where relayed_at is null')).rowCount !== 0) await sleep(20);
     const before = await recovered();
+    expect(Number(before)).toBeGreaterThanOrEqual(Number(body['delta_r_cents']));
     const under = await tester.post(
       '/attribution',
       { data_source_id: 'ds_sandbox_shopify', date_range: SUMMER },

@@ -347,14 +347,10 @@ describe('values that no upload may bring, stored already', () => {
     const most = Number.MAX_SAFE_INTEGER;
     await asOwner(house, (owner) =>
       owner.query(
-        `insert into attribution.attributions (id, account_id, agent_id, data_source_id, model, status, date_start,
-          date_end, granularity, lookback_window_days, conversion_event, confidence_level, markov_order, environment,
-            result, created_at, completed_at)
-         select gen_random_uuid(), account_id, agent_id, data_source_id, model, status, date_start, date_end,
-           granularity, lookback_window_days, conversion_event, confidence_level, markov_order, environment,
-             result || $2::jsonb, created_at, completed_at
+        `insert into billing.charges (analysis_id, account_id, agent_id, plan, currency, delta_r_cents, fee_cents)
+         select gen_random_uuid(), account_id, agent_id, 'pro', 'USD', $2, 0
          from attribution.attributions, generate_series(1, 1100) where data_source_id = $1`,
-        [shop.key.dataSourceId, JSON.stringify({ deltaRCents: most })],
+        [shop.key.dataSourceId, most],
       ),
     );
     const profile = await shop.caller.get('/agents/me');

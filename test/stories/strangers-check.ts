@@ -11,6 +11,8 @@ export function strangersDigest(result: Json): string {
     signature: _signature,
     trust: _trust,
     progress: _progress,
+    platform_fee_cents: _fee,
+    billed: _billed,
     time_series: _series,
     model_breakdown: _breakdown,
     comparison: _comparison,

@@ -1,8 +1,11 @@
 import { Client } from 'pg';
 import { openAccount } from '../../../../../services/identity/opening/open-account.ts';
-import { uuidFromPublicId } from '../../../../../platform/identifiers.ts';
+import { newUuid, uuidFromPublicId, type Uuid } from '../../../../../platform/identifiers.ts';
+import { wholeAccount } from '../../../../../platform/postgres/database.ts';
+import { chargeAnalyses } from '../../../../../subgraphs/billing/fees/charge-analyses.ts';
 import { Caller, openHouse, type House } from '../../../../house.ts';
 import { clock } from '../../../../service-clock.ts';
+import { ended } from '../../../billing/fees/books.ts';
 
 describe('connecting a source over REST', () => {
   let house: House;
@@ -105,18 +108,27 @@ describe('connecting a source over REST', () => {
     // What was recovered for the shop counts for who served, the sandbox never.
     const owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
-    await owner.query(`update attribution.attributions set status = 'completed', result = '{"deltaRCents": 12345}'`);
-    const {
-      rows: [stored],
-    } = await owner.query<{ columns: string }>(
-      `select string_agg(column_name, ', ') as columns from information_schema.columns where (table_schema, ` +
-        `table_name, is_generated) = ('attribution', 'attributions', 'NEVER')`,
+    const { rows } = await owner.query<{ id: Uuid; accountId: Uuid; agentId: Uuid }>(
+      'select id, account_id as "accountId", agent_id as "agentId" from attribution.attributions',
     );
-    await owner.query(
-      `insert into attribution.attributions (${stored!.columns}) select ${stored!.columns} from (select ` +
-        `(jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'environment', 'sandbox'))).* from ` +
-        `attribution.attributions a) copies`,
-    );
+    for (const { id, accountId, agentId } of rows)
+      for (const environment of ['live', 'sandbox'] as const) {
+        const event = ended(accountId, {
+          id: environment === 'live' ? id : newUuid(),
+          deltaRCents: 12_345,
+          agentId,
+          environment,
+        });
+        const recorded = {
+          ...event,
+          eventId: newUuid(),
+          sequence: 1,
+          position: 1,
+          occurredAt: new Date(),
+          workspaceId: null,
+        };
+        await house.backing.database.asTenant(wholeAccount(event), (em) => chargeAnalyses(em, recorded));
+      }
     await owner.end();
     expect((await serving.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
     expect((await other.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
