@@ -36,12 +36,15 @@ export function restAttribution(attribution: {
   );
 }
 
+const ABSENT_WHERE_NULL: ReadonlySet<string> = new Set(['data_quality', 'profitability']);
+
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
  * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_source_ids` of several,
  * `data_quality` where it was measured, `profitability` where there is a margin, with which paid channels have profits;
- * of a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics, `tests` where any were made and `stitching` where there are identities. All others
- * stay as they were signed before there were such members.
+ * of a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics,
+ * `tests` where any were made and `stitching` where there are identities. All others stay as they were signed before
+ * there were such members.
  */
 export function membersThatApply({
   auto_refresh: autoRefresh,
@@ -51,11 +54,12 @@ export function membersThatApply({
   ...result
 }: Json): Json {
   const [channels, diagnostics] = [result['channel_impact'], result['diagnostics']];
-  const absent = ['data_quality', 'profitability'].filter((name) => result[name] == null);
-  const hasMargin = !absent.includes('profitability');
+  const hasMargin = result['profitability'] != null;
   return {
     // All in their places.
-    ...Object.fromEntries(Object.entries(result).filter(([name]) => !absent.includes(name))),
+    ...Object.fromEntries(
+      Object.entries(result).filter(([name, value]) => value != null || !ABSENT_WHERE_NULL.has(name)),
+    ),
     ...(typeof diagnostics === 'object' && diagnostics !== null
       ? { diagnostics: diagnosticsThatApply(diagnostics as Json) }
       : {}),
