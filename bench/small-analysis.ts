@@ -28,6 +28,7 @@ const running = await startAll(
     PORT: String(PORT),
     LOG_LEVEL: 'warn',
     // A new agent may call sixty times a minute.
+    BILLING: 'on',
     RATE_LIMITS: 'discovery=1000000',
   }),
   createLogger({ level: 'warn', format: 'json' }),

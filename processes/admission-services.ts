@@ -3,7 +3,7 @@ import { KeyStore } from '../services/identity/keys/key-store.ts';
 import { AdmissionMetrics } from '../services/identity/admission/metered-admission.ts';
 import { openOauth } from '../services/identity/oauth/oauth.ts';
 import { PostgresAdmission } from '../services/identity/admission/postgres-admission.ts';
-import type { Config } from './config/config.ts';
+import { planOfNewcomers, type Config } from './config/config.ts';
 import { PostgresClaims } from '../services/idempotency/claims.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../services/trust/signing-key-store.ts';
@@ -13,7 +13,7 @@ import type { PublicServerOptions } from './public-server.ts';
 
 export interface AdmissionServicesOptions {
   readonly backing: BackingServices;
-  readonly config: Pick<Config, 'rateLimits' | 'bootstrapToken' | 'publicBaseUrl'>;
+  readonly config: Pick<Config, 'rateLimits' | 'billing' | 'bootstrapToken' | 'publicBaseUrl'>;
   readonly keyPepper: Buffer;
   /** Seals the answers that are kept for idempotency keys. */
   readonly keyEncryptionKey: string;
@@ -32,7 +32,7 @@ export function admissionServices({
   logger,
 }: AdmissionServicesOptions): Pick<PublicServerOptions, 'admission' | 'firstAccount' | 'oauth' | 'claims' | 'keys'> {
   const { database, pubSub, registry } = backing;
-  const { rateLimits, bootstrapToken, publicBaseUrl } = config;
+  const { rateLimits, billing, bootstrapToken, publicBaseUrl } = config;
   const admission = new AdmissionMetrics(registry).metered(
     new PostgresAdmission({ database, pubSub, keyPepper, rateLimits, logger }),
   );
@@ -41,7 +41,7 @@ export function admissionServices({
     firstAccount:
       bootstrapToken === undefined
         ? null
-        : new FirstAccount(database, new KeyStore(database, keyPepper), bootstrapToken),
+        : new FirstAccount(database, new KeyStore(database, keyPepper), planOfNewcomers(billing), bootstrapToken),
     oauth: openOauth({ database, keyPepper, admission, findClient: findOauthClient(database), publicBaseUrl }),
     claims: new PostgresClaims({ ...backing, secret: keyEncryptionKey, logger }),
     keys: new PublicKeyStore(database),

@@ -19,6 +19,7 @@ import { agentsOwner } from '../subgraphs/agents/migrations.ts';
 import { agentsEntities } from '../subgraphs/agents/subgraph.ts';
 import { attributionOwner } from '../subgraphs/attribution/migrations.ts';
 import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
+import { billingOwner } from '../subgraphs/billing/migrations.ts';
 import { ReadingRoom } from '../subgraphs/attribution/intake/files/reading-room.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
 import type { DiskWatch } from './disk-watch.ts';
@@ -33,6 +34,7 @@ export const MIGRATION_OWNERS: readonly MigrationOwner[] = [
   trustOwner,
   agentsOwner,
   attributionOwner,
+  billingOwner,
 ];
 
 /** What a process of ours consumes and others provide: the stores, the messages between processes, the job queue. */

@@ -49,6 +49,8 @@ makes of one:
   spend        date, channel, spend [, campaign, impressions, clicks]
   events       user_id, timestamp, channel, conversion, revenue [, campaign, cost]
   paths        path ("email > direct"), conversions, revenue, nulls [, date]
+  identities   id, same_as: ids that are one person
+  fx           date, currency, rate: what other money is worth
 
 Exit codes: 0 done, 1 something is wrong with the input, 2 something is wrong with Liftgraph.
 For verify and audit verify: 0 the result is genuine, the chain proven; 1 it is not; 2 it could not be determined.`;
@@ -91,7 +93,7 @@ function addAnalyze(program: Command): void {
   const analyze = program
     .command('analyze')
     .description('attribute the revenue in files to channels; needs no server')
-    .argument('<file...>', 'touchpoints, orders, spend, events or paths');
+    .argument('<file...>', 'touchpoints, orders, spend, events, paths, identities or rates of exchange');
   addFileOptions(analyze)
     .addOption(new Option('--model <name>', 'model whose credit to show').choices(MODELS).default('causal'))
     .option('--from <date>', 'first day, YYYY-MM-DD (default: first day of the data)', calendarDate)
@@ -231,7 +233,11 @@ function addAdmin(program: Command): void {
     .command('create')
     .description('create an account for people, with its first live and test key; agents register by themselves')
     .requiredOption('--email <address>', 'e-mail address of the operator')
-    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).default('pay_per_analysis'))
+    .addOption(
+      new Option('--plan <plan>', 'plan of the account (default: that of whoever registers, see BILLING)').choices(
+        PLANS,
+      ),
+    )
     .option('--name <name>', 'name shown in lists')
     .addOption(perMinute())
     .addOption(perDay())

@@ -22,6 +22,7 @@ import {
 import { readRevenue, type RevenueQuery } from '../subgraphs/attribution/intake/touchpoints/range-revenue.ts';
 import type { SourceKey } from '../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
+import { feeAhead } from '../subgraphs/billing/fees/charge.ts';
 import type { BackingServices } from './backing-services.ts';
 import { recordsPort } from './subgraph-set.ts';
 
@@ -73,6 +74,7 @@ export async function handleJobs({
     publicBaseUrl: config.publicBaseUrl,
     loadRunData: loadRunData(clickhouse),
     signResult: resultSigner(keys, issuer),
+    feeAhead,
   };
   await workOnRuns(analyses, attributionKind(analyses), {
     asked: config.jobConcurrency,

@@ -23,6 +23,7 @@ export async function printSchema(): Promise<ReadonlyMap<string, string>> {
     outgoing: {} as Caller,
     auditPlaces: { headsFile: '', archiveDirectory: '' },
     clock: () => new Date(0),
+    config: { billing: 'on' },
   });
   const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
   const placed = subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }));

@@ -4,6 +4,7 @@ import {
   DEFAULT_REGION,
   DEFAULT_SOURCES_PER_ACCOUNT,
   DEFAULT_TIER_TABLE,
+  planOfNewcomers,
   type Config,
 } from './config/config.ts';
 import { EndpointSecrets } from '../services/webhooks/endpoint-secret.ts';
@@ -25,6 +26,7 @@ import { listRejects, rejectsBefore } from '../subgraphs/attribution/intake/file
 import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-rows.ts';
 import { qualityMeasure } from '../subgraphs/attribution/intake/quality/measure-quality.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
+import { feeAhead } from '../subgraphs/billing/fees/charge.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -48,9 +50,8 @@ export interface SubgraphOptions {
   /** The types of data sources that can be connected; those of every deployment when absent. */
   readonly connectors?: Connectors;
   readonly clock: () => Date;
-  readonly config?: Partial<
-    Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region' | 'tierTable' | 'sourcesPerAccount'>
-  >;
+  readonly config: Pick<Config, 'billing'> &
+    Partial<Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region' | 'tierTable' | 'sourcesPerAccount'>>;
 }
 
 /** The verbs behind uploads, with their services filled in. */
@@ -84,9 +85,10 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         keys: new KeyStore(database, keyPepper),
         auditLog: auditLog(database, keyPepper, options.auditPlaces),
         clock,
-        agentScores: agentScores(config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS),
-        region: config?.region ?? DEFAULT_REGION,
-        tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE,
+        newcomersPlan: planOfNewcomers(config.billing),
+        agentScores: agentScores(config.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS),
+        region: config.region ?? DEFAULT_REGION,
+        tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
       return billingSubgraph({ database, clock });
@@ -96,14 +98,15 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         jobs,
         pubSub,
         clock,
-        publicBaseUrl: config?.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
+        publicBaseUrl: config.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
+        feeAhead,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         rejectsBefore: (source, row) => rejectsBefore(clickhouse, source, row),
         connectors: options.connectors ?? new Connectors(SERVED),
         sourceCredentials: new SourceCredentials(new KeyVault(options.keyEncryptionKey)),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
-        mostSources: config?.sourcesPerAccount ?? DEFAULT_SOURCES_PER_ACCOUNT,
+        mostSources: config.sourcesPerAccount ?? DEFAULT_SOURCES_PER_ACCOUNT,
         isAgent: async (id) => (await findPublicFace(database, id)) !== null,
         channelsOf: async (source) => sourceChannels(clickhouse, await withoutGaps(clickhouse, source)),
         isRegex: regexCheck(clickhouse),

@@ -17,6 +17,7 @@ import type { TierServices } from '../subgraphs/agents/referrals/settle-tier.ts'
 import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/registry.ts';
 import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
+import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
 import { ComputeMetrics } from './compute-metrics.ts';
@@ -83,7 +84,8 @@ export async function startWorker({
   await handleJobs({ backing, config, pool, keys, issuer, connectors, sourceCredentials, logger, clock });
 
   const tiers = { pubSub, tierTable: config.tierTable };
-  const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub), accrueReferrals(tiers)], logger, registry });
+  const consumers = [chargeAnalyses, fanOut(pubSub), accrueReferrals(tiers)];
+  const relay = startRelay({ database, pubSub, consumers, logger, registry });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
   const deliveries = startDeliveryWorker({
     database,

@@ -56,6 +56,12 @@ export interface ReportedExperiment {
   readonly model_incremental_revenue_after: number;
 }
 
+/** Orders, and their revenue in major units. */
+export interface ReportedOrders {
+  readonly orders: number;
+  readonly revenue: number;
+}
+
 /** An experiment that would settle what channels bring. Money in major units, of the whole shop. */
 export interface ReportedDesign {
   /** Several by what they are called together. */
@@ -211,6 +217,14 @@ export interface AttributionReport {
     readonly experiments: readonly ReportedExperiment[];
     /** Of the causal credit; absent in results from before there were any. */
     readonly tests?: readonly ReportedTest[];
+    /** Orders of new and of returning customers, money in major units; null or absent where none says which it is. */
+    readonly customers?: {
+      readonly new: ReportedOrders;
+      readonly returning: ReportedOrders;
+      readonly unknown: ReportedOrders;
+      /** By name: orders with a touch of the channel, those of unknown customers left out. */
+      readonly channels: readonly { readonly channel: string; readonly orders: number; readonly new_orders: number }[];
+    } | null;
     /** What identities did to the journeys; null or absent where there are none. Rates in [0, 1]. */
     readonly stitching?: {
       readonly pairs: number;

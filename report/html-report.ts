@@ -1,5 +1,6 @@
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
 import { agreementChart } from './charts/agreement-chart.ts';
+import { customersSection } from './customers-note.ts';
 import { campaignTable } from './campaign-table.ts';
 import { creditChart } from './charts/credit-chart.ts';
 import { spendChart } from './charts/spend-chart.ts';
@@ -116,8 +117,8 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                     'Share of the revenue credited to paid channels, by model. Bars: the published result.',
                   )}`
           }
-          ${campaignTable(report)} ${rulesTable(report)} ${readingGuide(report)} ${methodSection(report)}
-          ${qualityFacts(report)}
+          ${campaignTable(report)} ${customersSection(report)} ${rulesTable(report)} ${readingGuide(report)}
+          ${methodSection(report)} ${qualityFacts(report)}
           <footer>
             Liftgraph · computed ${report.created_at} in ${format.count(report.diagnostics.elapsed_ms)} ms
           </footer>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AttributionReport } from './attribution-report.ts';
 import { fact } from './fact.ts';
+import { figureOf } from './figure-of.ts';
 import { html, type Markup } from './html.ts';
 import { isIncremental } from './judgement.ts';
 import { numberFormat, type NumberFormat } from './number-format.ts';
@@ -75,7 +76,7 @@ function spendSentence(
   const paid = paidChannels(report).filter(({ attributed_revenue: credit }) => credit > 0);
   const credit = paid.reduce((sum, channel) => sum + channel.attributed_revenue, 0);
   const onSpend = paid.reduce(
-    (sum, { channel, attributed_revenue: own }) => sum + own * (spendWeight[channel] ?? 0),
+    (sum, { channel, attributed_revenue: own }) => sum + own * (figureOf(spendWeight, channel) ?? 0),
     0,
   );
   if (!(credit > 0) || onSpend / credit < NO_WEIGHT) return [];

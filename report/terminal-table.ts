@@ -7,6 +7,7 @@ import { IN_PART, NOT_MEASURABLE, identificationNotes } from './identification-n
 import { numberFormat, type NumberFormat } from './number-format.ts';
 import { qualityNotes } from './quality-notes.ts';
 import { statementsOf, type ReportStatements } from './statements.ts';
+import { customersNote } from './customers-note.ts';
 import { stitchingNote } from './stitching-note.ts';
 import { testCounts, testNotes } from './test-notes.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
@@ -205,6 +206,7 @@ function summary(report: AttributionReport, width: number, paint: Painter): read
     ...(report.confidence === null ? [] : [`Overall confidence ${report.confidence.toFixed(2)} of 1.`]),
     ...trustNote(report, width),
     ...wrap(stitchingNote(report) ?? '', width).filter((line) => line !== ''),
+    ...wrap(customersNote(report) ?? '', width).filter((line) => line !== ''),
     ...nextSteps(said, width, paint),
   ];
 }

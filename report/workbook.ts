@@ -1,6 +1,8 @@
 import writeWorkbook, { type Cell, type Row, type Sheet } from 'write-excel-file/node';
 import type { AttributionReport } from './attribution-report.ts';
 import { creditRows } from './credit-rows.ts';
+import { customerRows, customersNote } from './customers-note.ts';
+import { figureOf } from './figure-of.ts';
 import { identificationNotes, NOT_MEASURABLE } from './identification-notes.ts';
 import { methodSentences } from './method-section.ts';
 import { qualityNotes } from './quality-notes.ts';
@@ -25,6 +27,7 @@ export function reportWorkbook(report: AttributionReport, subject: string): Prom
     channelSheet(report),
     ...periodSheets(report),
     ...campaignSheets(report),
+    ...customerSheets(report),
   ]).toBuffer();
 }
 
@@ -46,6 +49,7 @@ function summarySheet(report: AttributionReport, subject: string): Sheet<Buffer>
         said.recovered,
         ...said.lastClick,
         ...said.experiments,
+        ...(customersNote(report) === null ? [] : [customersNote(report)!]),
       ]),
       ...part(
         'What these rows cannot tell',
@@ -121,8 +125,22 @@ function periodSheets(report: AttributionReport): readonly Sheet<Buffer>[] {
         text(period.partial ? 'yes' : 'no'),
         number(period.revenue),
         number(period.baseline_revenue),
-        ...names.map((name) => number(period.channels[name] ?? null)),
+        ...names.map((name) => number(figureOf(period.channels, name))),
       ]),
+    ),
+  ];
+}
+
+/** None where no order says whether its customer is new. */
+function customerSheets(report: AttributionReport): readonly Sheet<Buffer>[] {
+  const rows = customerRows(report);
+  if (rows.length === 0) return [];
+  return [
+    table(
+      'Customers',
+      ['channel', 'orders with a touch', 'of new customers'],
+      [20, 20, 20],
+      rows.map(({ channel, orders, new_orders: fresh }): Row => [text(channel), number(orders), number(fresh)]),
     ),
   ];
 }

@@ -57,7 +57,7 @@ function inRequestTerms({ route }: Call, problem: ProblemError): ProblemError {
   const { querySchema, bodySchema, pathNames = {} } = route.operation ?? {};
   const query = bodySchema === undefined ? (querySchema?.shape ?? {}) : {};
   return problem.renaming((param) => {
-    const member = param.startsWith('/') ? param.slice(1) : '';
+    const [member = ''] = param.startsWith('/') ? param.slice(1).split('/') : [];
     if (Object.hasOwn(pathNames, member)) return `path:${pathNames[member]!}`;
     return Object.hasOwn(query, member) ? `query:${member}` : param;
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Noun } from '../schema/contract/noun.ts';
+import { queryList } from '../schema/contract/query-list.ts';
 import { snakeCase } from '../schema/snake-case.ts';
 import type { Json } from './operation.ts';
 
@@ -19,15 +20,9 @@ export function offeredSections(sections: Sections, isPage = false): string[] {
 /** `include=a,b` of a query, also repeated. */
 export function includeParameter(sections: Sections, isPage: boolean) {
   const offered = offeredSections(sections, isPage);
-  return z
-    .union([z.string(), z.array(z.string())])
-    .transform((value) => [value].flat().flatMap((list) => list.split(',')))
-    .pipe(z.array(z.enum(offered)))
+  return queryList(z.array(z.enum(offered)), { items: { type: 'string', enum: offered } })
     .optional()
-    .meta({
-      description: 'Sections that the answer has beyond its base; null where the data cannot give one',
-      openapi: { type: 'array', items: { type: 'string', enum: offered } },
-    });
+    .meta({ description: 'Sections that the answer has beyond its base; null where the data cannot give one' });
 }
 
 /** Which sections a document fetches: those that are named, or the usual ones of an object that is shown whole. */

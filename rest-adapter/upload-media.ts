@@ -14,6 +14,9 @@ const MEDIA_TYPES: Readonly<Record<string, RecordUpload['mediaType']>> = {
   [XLSX]: XLSX,
 };
 
+/** By which a file goes, without its other names. */
+export const FILE_MEDIA_TYPES: readonly string[] = [...new Set(Object.values(MEDIA_TYPES))];
+
 const EXTENSIONS: Readonly<Record<string, RecordUpload['mediaType']>> = {
   csv: 'text/csv',
   tsv: 'text/csv',

@@ -53,6 +53,8 @@ export const ACTIONS = {
   'audit:read': { scope: 'audit:read', right: 'audit' },
   // What may be heard, the scopes of each type decide; in a workspace, what happened there.
   'event:read': { scope: null, right: 'read' },
+  // Whoever has an analysis before him may know what it costs.
+  'fee:read': { scope: null, right: 'read' },
   'billing:read': { scope: 'billing:read', right: 'administer' },
 } as const satisfies Record<string, Permission>;
 

@@ -1,17 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, type DocumentNode } from 'graphql';
-import { isBilled, platformFeeCents } from './platform-fee.ts';
+import { platformFeeCents, type ShownFee } from './platform-fee.ts';
 import { attributionSummary, RESULT_SECTIONS } from './contract/attribution-result.ts';
 import { fragmentOf } from './contract/documents.ts';
 import { trustEnvelope } from './contract/trust-envelope.ts';
-import type { Environment } from './principal.ts';
 import { RestShape, type Json } from './rest-shape.ts';
 
 /**
- * Members that the signature of a result does not cover: itself, what is measured or moves beside the figures, and
- * whatever `include=` adds. All others are covered, also ones that this release does not know.
+ * Members that the signature of a result does not cover: itself, what is measured or moves beside the figures, what
+ * billing makes of them later, and whatever `include=` adds. All others are covered, also ones that this release does
+ * not know.
  */
-const UNSIGNED_MEMBERS: ReadonlySet<string> = new Set(['signature', 'trust', 'progress', ...RESULT_SECTIONS]);
+const UNSIGNED_MEMBERS: ReadonlySet<string> = new Set([
+  'signature',
+  'trust',
+  'progress',
+  'platform_fee_cents',
+  'billed',
+  ...RESULT_SECTIONS,
+]);
 
 /** What the signature of a result in REST's form covers. */
 export function signedMembers(result: Json): Json {
@@ -19,32 +26,42 @@ export function signedMembers(result: Json): Json {
 }
 
 /**
+ * What signatures covered in releases that charged nobody: the fee besides, which followed from the recovered revenue
+ * alone. Null where there can have been no such result.
+ */
+export function signedMembersWithFee(result: Json): Json | null {
+  const { delta_r_cents: deltaRCents, environment } = result;
+  if (typeof deltaRCents !== 'number' || !Number.isSafeInteger(deltaRCents) || deltaRCents < 0) return null;
+  return {
+    ...signedMembers(result),
+    platform_fee_cents: Number(platformFeeCents(BigInt(deltaRCents))),
+    ...(environment === 'sandbox' ? { billed: false } : {}),
+  };
+}
+
+/**
  * The always-present members of an analysis as REST writes them. The same fragment and the same shape as the REST door
  * uses make them, so that a member can't be served in one form and signed in another.
- * @param attribution the analysis as the attribution subgraph shows it; its fee, which billing adds to the graph, is
- *   derived here by the same rule
+ * @param attribution the analysis as the attribution subgraph shows it
+ * @param fee which billing adds to it in the graph
  */
-export function restAttribution(attribution: {
-  readonly deltaRCents: number | null;
-  readonly environment: Environment;
-}): Json {
+export function restAttribution(attribution: object, fee: ShownFee): Json {
   restForm ??= loadRestForm();
-  const fee = attribution.deltaRCents === null ? null : platformFeeCents(attribution.deltaRCents);
-  const ofBilling = { platformFeeCents: fee, billed: isBilled(attribution.environment) };
+  const { platformFeeCents, billed } = fee;
   return membersThatApply(
-    restForm.shape.shape(restForm.document, { attribution: { ...attribution, ...ofBilling } })['attribution'] as Json,
+    restForm.shape.shape(restForm.document, { attribution: { ...attribution, platformFeeCents, billed } })[
+      'attribution'
+    ] as Json,
   );
 }
 
-const ABSENT_WHERE_NULL: ReadonlySet<string> = new Set(['data_quality', 'profitability']);
-
 /**
  * A result in REST's form with the members that only some results have: `auto_refresh` where it was asked for, `billed`
- * in the sandbox, where the fee is only shown, `workspace_id` in a workspace, `data_source_ids` of several,
+ * where nothing is charged, `workspace_id` in a workspace, `data_source_ids` of several,
  * `data_quality` where it was measured, `profitability` where there is a margin, with which paid channels have profits;
  * of a channel, `identification` where a model says it, `spend_response` where one was seen; of the diagnostics,
- * `tests` where any were made and `stitching` where there are identities. All others stay as they were signed before
- * there were such members.
+ * `tests` where any were made, `stitching` where there are identities, `customers` where orders say which are new. All
+ * others stay as they were signed before there were such members.
  */
 export function membersThatApply({
   auto_refresh: autoRefresh,
@@ -54,12 +71,11 @@ export function membersThatApply({
   ...result
 }: Json): Json {
   const [channels, diagnostics] = [result['channel_impact'], result['diagnostics']];
-  const hasMargin = result['profitability'] != null;
+  const absent = new Set(['data_quality', 'profitability'].filter((name) => result[name] == null));
+  const hasMargin = !absent.has('profitability');
   return {
     // All in their places.
-    ...Object.fromEntries(
-      Object.entries(result).filter(([name, value]) => value != null || !ABSENT_WHERE_NULL.has(name)),
-    ),
+    ...Object.fromEntries(Object.entries(result).filter(([name]) => !absent.has(name))),
     ...(typeof diagnostics === 'object' && diagnostics !== null
       ? { diagnostics: diagnosticsThatApply(diagnostics as Json) }
       : {}),
@@ -86,11 +102,12 @@ export function channelMembersThatApply(
   };
 }
 
-function diagnosticsThatApply({ tests, stitching, ...diagnostics }: Json): Json {
+function diagnosticsThatApply({ tests, stitching, customers, ...diagnostics }: Json): Json {
   return {
     ...diagnostics,
     ...(tests == null ? {} : { tests }),
     ...(stitching == null ? {} : { stitching }),
+    ...(customers == null ? {} : { customers }),
   };
 }
 

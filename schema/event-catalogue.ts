@@ -41,7 +41,14 @@ const finishedAnalysis = z.object({
   data_source_ids: z.array(z.string()).optional().meta({ description: 'Of several sources, the first included' }),
   date_range: z.tuple([day, day]),
   delta_r_cents: cents.nullable(),
-  platform_fee_cents: cents.nullable(),
+  platform_fee_cents: cents
+    .nullable()
+    .meta({ description: 'What it is going to be charged by the plan; 0 for a repetition' }),
+  currency: z
+    .string()
+    .length(3)
+    .nullable()
+    .meta({ description: 'Of the source, and so of its cents; null without figures' }),
   confidence: z.number().nullable(),
   top_channels: z.array(topChannel).max(5).meta({ description: 'The five with the most attributed revenue' }),
   hrei_score: z.number().nullable(),
@@ -62,6 +69,7 @@ const exampleAnalysis = {
   date_range: ['2026-01-01', '2026-01-31'] as [string, string],
   delta_r_cents: 1_872_970,
   platform_fee_cents: 93_649,
+  currency: 'USD',
   confidence: 0.88,
   top_channels: [
     {

@@ -21,8 +21,11 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 export const ROLES = ['owner', 'analyst', 'viewer', 'auditor'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Plans of an account; they decide how often it may call. */
-export const PLANS = ['pay_per_analysis', 'pro', 'enterprise'] as const;
+/**
+ * Plans of an account; they decide how often it may call, and what an analysis costs. `self_hosted` is for whoever runs
+ * the service for himself, and stands outside of the agent program.
+ */
+export const PLANS = ['pay_per_analysis', 'pro', 'enterprise', 'self_hosted'] as const;
 export type Plan = (typeof PLANS)[number];
 
 /**

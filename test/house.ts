@@ -6,12 +6,12 @@ import { Writable } from 'node:stream';
 import { EARLIEST_DAY, MAX_AHEAD_HOURS } from '../schema/day-range.ts';
 import { KeyStore } from '../services/identity/keys/key-store.ts';
 import { RATE_CLASSES, type RateLimits } from '../services/identity/limits/rate-limits.ts';
-import { DEFAULT_TIER_TABLE } from '../processes/config/config.ts';
+import { DEFAULT_TIER_TABLE, type Billing } from '../processes/config/config.ts';
 import { PostgresClaims, type ClaimsOptions } from '../services/idempotency/claims.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../services/webhooks/send-message.ts';
-import { createCaller, type CallerOptions } from '../platform/outgoing/caller.ts';
+import { createCaller } from '../platform/outgoing/caller.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
 import { admissionServices } from '../processes/admission-services.ts';
 import type { AuditPlaces } from '../processes/audit-services.ts';
@@ -27,6 +27,7 @@ import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
 import { startWorker } from '../processes/worker.ts';
 import type { Connectors } from '../subgraphs/attribution/intake/connectors/registry.ts';
 import { freePort } from './free-port.ts';
+import { lookupFor } from './known-names.ts';
 import { sized } from './run-length.ts';
 import { createTestClickHouse, createTestDatabase, PATIENCE_MS } from './platform.ts';
 
@@ -63,6 +64,8 @@ export interface HouseOptions {
   readonly clock?: () => Date;
   /** Those of the contract are in the way of most tests: without this nobody is limited. */
   readonly rateLimits?: RateLimits;
+  /** `off` for a house whose accounts pay nothing; on. */
+  readonly billing?: Billing;
   /** Opens the page of the first account. */
   readonly bootstrapToken?: string;
   /** Whether the address that the service tells others is the one it listens on; false. */
@@ -96,30 +99,6 @@ const GENEROUS = Object.fromEntries(
 /** What the signing keys of a house are sealed under. */
 export const TEST_SECRET = 'a-secret-for-tests-that-nobody-else-uses';
 const LEASE_S = 4;
-/** Of a public host, for houses that call none but such; nobody calls it in tests. */
-const PUBLIC_ADDRESS = '93.184.215.14';
-/**
- * Addresses that names in tests lead to, apart from those of customers, `….example`; no other name is known, and none
- * is asked of the network.
- */
-const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
-  localhost: ['127.0.0.1'],
-  'inside.example': ['10.0.0.7'],
-  'mixed.example': [PUBLIC_ADDRESS, '::1'],
-};
-
-function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> {
-  return (hostname, _options, callback) => {
-    const addresses =
-      ADDRESSES[hostname] ?? (hostname.endsWith('.example') ? [allowPrivate ? '127.0.0.1' : PUBLIC_ADDRESS] : []);
-    if (addresses.length > 0)
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      );
-    else callback(Object.assign(new Error(`${hostname} is not known`), { code: 'ENOTFOUND' }), []);
-  };
-}
 const CONNECTIONS = 5_000;
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
@@ -136,6 +115,7 @@ function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; rea
 /** The whole service on the test servers, with a database of its own, on a free port. */
 export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
   const clock = options.clock ?? systemClock;
+  const billing = options.billing ?? 'on';
   const disk = options.disk === undefined ? {} : { disk: options.disk };
   const exportsOf = (stores: BackingServices) =>
     localExports(options.maxExportBytes === undefined ? stores : { ...stores, maxBytes: options.maxExportBytes });
@@ -179,6 +159,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     auditPlaces: places,
     ...connectors,
     clock,
+    config: { billing },
   });
   const records = recordsPort({ backing, clock });
   const worker =
@@ -231,7 +212,12 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   let publicServer: PublicServer | null = await openPublicServer({
     ...admissionServices({
       backing,
-      config: { rateLimits: options.rateLimits ?? GENEROUS, bootstrapToken: options.bootstrapToken, publicBaseUrl },
+      config: {
+        rateLimits: options.rateLimits ?? GENEROUS,
+        billing,
+        bootstrapToken: options.bootstrapToken,
+        publicBaseUrl,
+      },
       keyPepper,
       keyEncryptionKey: TEST_SECRET,
       logger,

@@ -46,6 +46,7 @@ const settings = {
   LIFTGRAPH_DATA_DIR: join(folder, 'data'),
   PORT: String(PORT),
   LOG_LEVEL: 'fatal',
+  BILLING: 'on',
   RATE_LIMITS: 'register=1000000,discovery=1000000,sandbox=1000000',
 };
 const running = await startAll(loadConfig(settings), createLogger({ level: 'fatal', format: 'json' }));

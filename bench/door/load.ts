@@ -203,6 +203,7 @@ const service = await startProgram(
     DATABASE_URL: postgres.applicationUrl,
     DATABASE_OWNER_URL: postgres.ownerUrl,
     CLICKHOUSE_URL: clickhouse.url,
+    BILLING: 'on',
     RATE_LIMITS: everybody,
     SOURCES_PER_ACCOUNT: '1000000',
     LOG_LEVEL: 'warn',

@@ -121,7 +121,7 @@ function report(quiet: Noticed, attacked: Noticed): void {
 
 const folder = new DataFolder();
 const service = await Service.start({
-  env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', RATE_LIMITS: LIMITS },
+  env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', BILLING: 'on', RATE_LIMITS: LIMITS },
 });
 const family = new ProcessFamily(service.pid);
 const attackers: Attackers[] = [];

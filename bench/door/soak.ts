@@ -52,6 +52,7 @@ chmodSync(folder, 0o711);
 const service = await Service.start({
   env: {
     LIFTGRAPH_DATA_DIR: join(folder, 'data'),
+    BILLING: 'on',
     RATE_LIMITS: EVERYBODY,
     SOURCES_PER_ACCOUNT: '1000000',
     LOG_LEVEL: 'warn',

@@ -61,6 +61,7 @@ const subgraph = await agentsSubgraph({
   keys: new KeyStore(database, pepper),
   auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }),
   clock,
+  newcomersPlan: 'pay_per_analysis',
   agentScores: agentScores(0),
   region: 'eu',
   tierTable: 'three',

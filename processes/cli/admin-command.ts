@@ -10,6 +10,7 @@ import { openDatabase, type Database } from '../../platform/postgres/database.ts
 import { ProblemError } from '../../schema/problems.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { printable } from '../../report/terminal-text.ts';
+import { planOfNewcomers } from '../config/config.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { withInstallation, type Installation } from './installation.ts';
 
@@ -20,7 +21,8 @@ interface Limits {
 
 export interface NewAccountOptions extends Limits {
   readonly email: string;
-  readonly plan: Plan;
+  /** Where nothing is said, what the service puts newcomers on. */
+  readonly plan?: Plan;
   readonly name?: string;
   readonly json?: true;
 }
@@ -33,11 +35,12 @@ export interface NewKeyOptions {
 }
 
 /** `liftgraph admin account create`. */
-export async function createAccountByAdmin({ json, email, ...account }: NewAccountOptions): Promise<void> {
+export async function createAccountByAdmin({ json, email, plan: asked, ...account }: NewAccountOptions): Promise<void> {
   if (!z.email().max(320).safeParse(email).success) throw new BadInputError(`${email} is not an e-mail address.`);
   await withInstallation(async (installation) => {
+    const plan = asked ?? planOfNewcomers(installation.config.billing);
     const opened = withKeys(installation, (database, keys) =>
-      openAccount({ database, keys, context: { requestId: newRequestId() } }, { email, ...account }),
+      openAccount({ database, keys, context: { requestId: newRequestId() } }, { email, plan, ...account }),
     );
     const { accountId, pair } = await opened.catch((error: unknown) => {
       if (!(error instanceof ProblemError && error.type === 'conflict')) throw error;
@@ -47,7 +50,7 @@ export async function createAccountByAdmin({ json, email, ...account }: NewAccou
         { cause: error },
       );
     });
-    showPair(installation, pair, { account_id: accountId, email, plan: account.plan }, json);
+    showPair(installation, pair, { account_id: accountId, email, plan }, json);
   });
 }
 

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { access, constants, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { QualityCode } from '../../schema/contract/data-quality.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import { terminalTable } from '../../report/terminal-table.ts';
@@ -32,6 +33,8 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
   if (options.from !== undefined && options.to !== undefined && options.from > options.to) {
     throw new BadInputError(`--from ${options.from} lies after --to ${options.to}. Swap them.`);
   }
+  // Before the analysis, which takes its time.
+  for (const { path } of options.report ?? []) await assertWritable(path);
   const files = await Promise.all([...new Set(paths)].map(inputFile));
   const experiments = options.experiments === undefined ? [] : await readExperiments(options.experiments);
   if (experiments.length > 0 && options.model !== 'causal')
@@ -64,7 +67,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
     const subject = files.map((file) => file.name).join(', ');
     for (const { path, format } of options.report ?? []) {
       const { reportFile } = await import('../../report/report-file.ts');
-      await writeReport(path, await reportFile(format, report, subject));
+      await writeFile(path, await reportFile(format, report, subject)).catch(refuseReport(path));
       progress.note(`report written to ${path}`);
     }
     process.stdout.write(
@@ -84,11 +87,15 @@ function tableLook(): { readonly width: number; readonly colours: boolean } {
     : { width: TABLE_WIDTH.elsewhere, colours: false };
 }
 
-async function writeReport(file: string, page: Buffer): Promise<void> {
-  await writeFile(file, page).catch((error: NodeJS.ErrnoException) => {
+async function assertWritable(file: string): Promise<void> {
+  await access(dirname(file), constants.W_OK).catch(refuseReport(file));
+}
+
+const refuseReport =
+  (file: string) =>
+  (error: NodeJS.ErrnoException): never => {
     throw new BadInputError(
       `${file}: the report cannot be written there (${error.code ?? error.message}). Choose another place.`,
       { cause: error },
     );
-  });
-}
+  };

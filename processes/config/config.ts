@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { EARLIEST_DAY, MAX_AHEAD_HOURS } from '../../schema/day-range.ts';
+import type { Plan } from '../../schema/principal.ts';
 import { REGIONS, type Region } from '../../schema/value-lists.ts';
 import { standardRateLimits, type RateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { TIER_TABLES, type TierTable } from '../../services/identity/limits/tiers.ts';
@@ -38,6 +39,15 @@ export type Role = (typeof ROLES)[number];
 export const DEFAULT_REGION: Region = 'eu';
 export const DEFAULT_SOURCES_PER_ACCOUNT = 500;
 export const DEFAULT_TIER_TABLE: TierTable = 'three';
+
+export const BILLING = ['on', 'off'] as const;
+/** Whether whoever opens an account pays. */
+export type Billing = (typeof BILLING)[number];
+
+/** What an account is put on that says nothing of a plan. */
+export function planOfNewcomers(billing: Billing): Plan {
+  return billing === 'on' ? 'pay_per_analysis' : 'self_hosted';
+}
 
 /** Where a service is reached whose configuration says nothing of it. */
 export const DEFAULT_PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
@@ -107,6 +117,8 @@ export interface Config {
   readonly connectionsMax: number;
   /** From one address, or one /64 of IPv6. */
   readonly connectionsMaxPerAddress: number;
+  /** `off` puts whoever registers on the plan `self_hosted`; the default of a service without a public address. */
+  readonly billing: Billing;
   /** Which of the contract's tables of tiers holds. */
   readonly tierTable: TierTable;
   /** How often each class of callers may call. */
@@ -182,6 +194,7 @@ const environmentSchema = z.object({
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
   CONNECTIONS_MAX: wholeNumber(16, 1_000_000, ' connections').optional(),
   CONNECTIONS_MAX_PER_ADDRESS: wholeNumber(1, 1_000_000, ' connections').optional(),
+  BILLING: oneOf(BILLING).optional(),
   TIER_TABLE: oneOf(TIER_TABLES).default(DEFAULT_TIER_TABLE),
   RATE_LIMITS: rateLimits.optional(),
   CORS_ORIGINS: listOf(origin, '* or a list of origins such as https://app.example,https://admin.example').optional(),
@@ -252,9 +265,23 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       missing.map((variable) => `${variable} is not set: role ${environment.LIFTGRAPH_ROLE} needs it`).join('\n'),
     );
   }
+  refuseUndecidedBilling(environment);
   refuseHalfTls(environment);
   refuseTooManyConnections(environment);
   return toConfig(environment);
+}
+
+/**
+ * Of several processes this one registers, and may not know the address of the doors: nobody is let off by mistake.
+ * @throws ConfigError
+ */
+function refuseUndecidedBilling({
+  LIFTGRAPH_ROLE: role,
+  BILLING: billing,
+  PUBLIC_BASE_URL: address,
+}: Environment): void {
+  if (role === 'subgraph:agents' && billing === undefined && address === undefined)
+    throw new ConfigError('BILLING is not set: role subgraph:agents needs it, on or off, or else PUBLIC_BASE_URL');
 }
 
 /** @throws ConfigError */
@@ -322,6 +349,7 @@ function toConfig(environment: Environment): Config {
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
     connectionsMax,
     connectionsMaxPerAddress: environment.CONNECTIONS_MAX_PER_ADDRESS ?? Math.floor(connectionsMax * shareOfAddress),
+    billing: environment.BILLING ?? (environment.PUBLIC_BASE_URL === undefined ? 'off' : 'on'),
     tierTable: environment.TIER_TABLE,
     rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
     corsOrigins: environment.CORS_ORIGINS ?? [],

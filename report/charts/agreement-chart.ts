@@ -1,4 +1,5 @@
 import type { ReportedChannel } from '../attribution-report.ts';
+import { figureOf } from '../figure-of.ts';
 import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
 
 const ROW_HEIGHT = 34;
@@ -87,7 +88,7 @@ export function agreementChart(
 
 /** Path models share out unpaid visits too; among the paid channels alone the models can be compared. */
 function sharesAmong(names: readonly string[], amounts: Readonly<Record<string, number>>): readonly number[] {
-  const values = names.map((name) => Math.max(0, amounts[name] ?? 0));
+  const values = names.map((name) => Math.max(0, figureOf(amounts, name) ?? 0));
   const total = values.reduce((sum, value) => sum + value, 0);
   return values.map((value) => (total > 0 ? value / total : 0));
 }

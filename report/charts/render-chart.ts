@@ -3,8 +3,10 @@ import { GridComponent, LegendComponent, MarkLineComponent } from 'echarts/compo
 import { init, use, type EChartsCoreOption } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import { escapeHtml } from '../html.ts';
+import { keepTextsApart } from './drawn-names.ts';
 
 use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkLineComponent, SVGRenderer]);
+keepTextsApart();
 
 /** Colours of a chart are custom properties of the page, so that one drawing serves light, dark and print. */
 export const INK = {

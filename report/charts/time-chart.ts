@@ -1,4 +1,5 @@
 import type { ReportedChannel, ReportedPeriod } from '../attribution-report.ts';
+import { figureOf } from '../figure-of.ts';
 import type { NumberFormat } from '../number-format.ts';
 import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
 
@@ -14,13 +15,14 @@ export function timeChart(
   const named = channels.slice(0, MAX_NAMED).map(({ channel }, index) => ({
     name: channel,
     colour: INK.series[index]!,
-    of: (period: ReportedPeriod) => period.channels[channel] ?? 0,
+    of: (period: ReportedPeriod) => figureOf(period.channels, channel) ?? 0,
   }));
   const others = channels.slice(MAX_NAMED);
   const rest = {
     name: `${others.length} others`,
     colour: INK.faint,
-    of: (period: ReportedPeriod) => others.reduce((sum, { channel }) => sum + (period.channels[channel] ?? 0), 0),
+    of: (period: ReportedPeriod) =>
+      others.reduce((sum, { channel }) => sum + (figureOf(period.channels, channel) ?? 0), 0),
   };
   const drawn = others.length === 0 ? named : [...named, rest];
   const option = {
@@ -58,4 +60,4 @@ export function timeChart(
 }
 
 const sumOf = (period: ReportedPeriod, channels: readonly ReportedChannel[]): number =>
-  channels.reduce((sum, { channel }) => sum + (period.channels[channel] ?? 0), 0);
+  channels.reduce((sum, { channel }) => sum + (figureOf(period.channels, channel) ?? 0), 0);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { queryInteger } from '../../schema/contract/query-integer.ts';
+import { queryList } from '../../schema/contract/query-list.ts';
 import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
 import { given, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
@@ -9,15 +10,11 @@ const MOST_EVENTS = 2 ** 31 - 1;
 const position = (description: string) => queryInteger(0, MOST_EVENTS, description).optional();
 
 /** `types=a,b`, also repeated. */
-const types = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => [value].flat().flatMap((list) => list.split(',')))
-  .pipe(z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length))
+const types = queryList(z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length), {
+  items: { type: 'string', enum: EVENT_TYPES },
+})
   .optional()
-  .meta({
-    description: 'Only these; all that the scopes of the key may read when left out',
-    openapi: { type: 'array', items: { type: 'string', enum: EVENT_TYPES } },
-  });
+  .meta({ description: 'Only these; all that the scopes of the key may read when left out' });
 
 export const eventOperations = [
   operation({

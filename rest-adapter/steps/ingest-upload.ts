@@ -12,7 +12,7 @@ import type { Json } from '../operation.ts';
 import { parseJson } from '../parse-json.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
 import { uploadOptions, type UploadOptions } from '../../schema/contract/upload-options.ts';
-import { faultsIn, jsonPointer, requestProblem, type NamePath } from '../../schema/request-faults.ts';
+import { faultsIn, jsonPointer, requestProblem, withoutNulls, type NamePath } from '../../schema/request-faults.ts';
 import { unknownMembers } from '../../schema/unknown-members.ts';
 import { bodyMediaType, partMediaType, uploadEncoding } from '../upload-media.ts';
 import { CURRENT_VERSION } from '../versions.ts';
@@ -60,11 +60,7 @@ export const ingestUpload: Step = {
     const { operation, request, door } = call;
     const { id } = request.path as { readonly id: string };
     if (request.query['dry_run'] === true) return inspect(call, id);
-    const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload)).catch(
-      (error: unknown) => {
-        throw blamingBody(call, error);
-      },
-    );
+    const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload));
     call.contentDigest = outcome.contentDigest ?? null;
     const body: Json = {
       ...(outcome.uploadId === undefined ? {} : { upload_id: outcome.uploadId }),
@@ -86,11 +82,7 @@ export const ingestUpload: Step = {
 /** How the rows would be read; nothing happens, so that there is nothing to keep under an idempotency key either. */
 async function inspect(call: Call, id: string): Promise<void> {
   const { door } = call;
-  const found = await openUpload(call, (upload) => door.inspectRecords(call.context, id, upload)).catch(
-    (error: unknown) => {
-      throw blamingBody(call, error);
-    },
-  );
+  const found = await openUpload(call, (upload) => door.inspectRecords(call.context, id, upload));
   call.answer = {
     status: 200,
     body: {
@@ -103,18 +95,26 @@ async function inspect(call: Call, id: string): Promise<void> {
 }
 
 /**
- * Where a connection has members for a file and its mapping, an upload is the file: an error about them is about the
- * body, or about the member of it that has the rows.
+ * Names places as the request does: where a connection has a member for a file, an upload is the file, or has its rows
+ * in a member; what was said of it stands in the query or in a part of the form.
  */
-function blamingBody(call: Call, error: unknown): unknown {
+function blamingRequest(call: Call, sent: UploadOptions, error: unknown): unknown {
+  if (!(error instanceof ProblemError)) return error;
   const place = call.bodyBytes === undefined || Array.isArray(call.body) ? '' : '/records';
-  return error instanceof ProblemError
-    ? error.renaming((pointer) => (/^\/(content|mapping)\b/.test(pointer) ? place : pointer))
-    : error;
+  return error.renaming((pointer) => {
+    const [member = ''] = pointer.slice(1).split('/');
+    if (member === 'content') return place;
+    if (Object.hasOwn(sent, member)) return `/options${pointer}`;
+    return /^\/(mapping|constants|preset)\b/.test(pointer) ? `query:${member}` : pointer;
+  });
 }
 
 /** Finds the rows in the request, whichever way they were sent, and hands them on. */
-async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promise<T>): Promise<T> {
+async function openUpload<T>(call: Call, take: (upload: RecordUpload) => Promise<T>): Promise<T> {
+  const ingest = (upload: RecordUpload, sent: UploadOptions = {}): Promise<T> =>
+    take({ ...upload, options: { ...upload.options, ...sent } }).catch((error: unknown) => {
+      throw blamingRequest(call, sent, error);
+    });
   const { http } = call;
   const options = optionsIn(call.request.query);
   if (call.bodyBytes !== undefined) {
@@ -130,15 +130,11 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
       throw new ProblemError('unsupported_media_type', 'Compress the file inside the form, not the form.', {
         param: 'header:Content-Encoding',
       });
-    return onlyFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) =>
-      ingest({
-        mediaType: partMediaType(file),
-        contentEncoding: file.contentEncoding,
-        fileName: file.fileName,
-        options: { ...options, ...sentOptions(file.options) },
-        body: file.body,
-      }),
-    );
+    return onlyFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) => {
+      const sent = sentOptions(file.options);
+      const { contentEncoding, fileName, body } = file;
+      return ingest({ mediaType: partMediaType(file), contentEncoding, fileName, options, body }, sent);
+    });
   }
   const mediaType = bodyMediaType(sent.essence);
   if (!isUtf8(sent))
@@ -165,13 +161,23 @@ function optionsIn(query: Json): UploadOptions {
 /** What a part of the form says of the rows. @throws ProblemError `validation_error`, places below `/options` */
 function sentOptions(text: string | undefined): UploadOptions {
   if (text === undefined) return {};
-  const value = parseJson(Buffer.from(text), MAX_OPTION_VALUES);
+  const value = withoutNulls(uploadOptions, readOptions(text));
   const place: NamePath = (path) => `/options${jsonPointer(path)}`;
   const strangers = unknownMembers(uploadOptions, value, 'unknown_member', place);
   const parsed = faultsIn(uploadOptions, value, place);
   if (strangers.length > 0 || parsed.faults !== null)
     throw requestProblem('validation_error', [...strangers, ...(parsed.faults ?? [])]);
   return parsed.value;
+}
+
+function readOptions(text: string): unknown {
+  try {
+    return parseJson(Buffer.from(text), MAX_OPTION_VALUES);
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    const fault = { param: '/options', code: 'invalid_json', message: 'must be JSON' };
+    throw requestProblem('validation_error', [fault]);
+  }
 }
 
 function limitsOf({ door }: Call): BodyLimits {

@@ -973,7 +973,7 @@ export interface paths {
         };
         /**
          * List the plans with their prices
-         * @description Cheapest first; current marks the plan of the caller.
+         * @description Cheapest first; current marks the plan of the caller. self_hosted, which nobody can subscribe to, is shown to those who have it.
          *
          *     Needs the scope `billing:read`.
          */
@@ -1369,9 +1369,10 @@ export interface components {
             revenue_causal_cents: number | null;
             delta_r_cents: number | null;
             delta_r_net_cents: number | null;
+            /** @description By the plan of the account, 0 for a repetition; of a charged analysis what it was charged */
             platform_fee_cents: number | null;
             /**
-             * @description On sandbox results: the fee is shown and never charged
+             * @description Where nothing is charged: in the sandbox, on plans without a fee, for repetitions
              * @constant
              */
             billed?: false;
@@ -1407,6 +1408,26 @@ export interface components {
                     people: number;
                     user_match_rate: number | null;
                     stitched_user_match_rate: number | null;
+                };
+                /** @description Where orders say whether their customer is new; absent otherwise */
+                customers?: {
+                    new: {
+                        orders: number;
+                        revenue: number;
+                    };
+                    returning: {
+                        orders: number;
+                        revenue: number;
+                    };
+                    unknown: {
+                        orders: number;
+                        revenue: number;
+                    };
+                    channels: {
+                        channel: string;
+                        orders: number;
+                        new_orders: number;
+                    }[];
                 };
                 models: {
                     [key: string]: unknown;
@@ -1594,7 +1615,7 @@ export interface components {
             channel: string | null;
             /** @enum {string} */
             status: "pass" | "fail" | "not_applicable";
-            /** @description Part of the revenue; lead: unpaid visits per touch; overlap: part of the people */
+            /** @description Part of the revenue, of window_halves half the difference; lead: unpaid visits per touch; overlap: part of the people */
             estimate: number | null;
             interval: {
                 lower: number;
@@ -1786,6 +1807,28 @@ export interface components {
             created_at: string;
             trust: components["schemas"]["TrustEnvelope"];
         };
+        UploadOptions: {
+            /** @description Canonical column to the column of the file, such as {"order_id":"Bestellnummer"} */
+            mapping?: {
+                [key: string]: string;
+            };
+            /** @description Canonical column to the value of all rows, such as {"channel":"meta_ads"} */
+            constants?: {
+                [key: string]: string;
+            };
+            /** @description Which export of which vendor it is, such as shopify_orders; told from the header when absent */
+            preset?: string;
+            /** @description How numbers and dates are written, such as de-DE, where the file can be read in two ways */
+            locale?: string;
+            /** @description IANA time zone of times that say none; UTC when absent */
+            timezone?: string;
+            /** @description Currency of amounts that name none, ISO 4217 */
+            currency?: string;
+            /** @description Answers to the questions of a dry run, by the id of the question */
+            answers?: {
+                [key: string]: string;
+            };
+        };
         StoredReject: {
             line: number;
             column: string | null;
@@ -1910,9 +1953,10 @@ export interface components {
             referral_code: string;
             tier: string;
             trust_score: number;
-            total_api_calls?: number;
+            /** @description Live calls with the keys and tokens of its own account */
+            total_api_calls: number;
             /** @deprecated */
-            total_calls?: number;
+            total_calls: number;
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
@@ -1953,9 +1997,10 @@ export interface components {
             referral_code: string;
             tier: string;
             trust_score: number;
-            total_api_calls?: number;
+            /** @description Live calls with the keys and tokens of its own account */
+            total_api_calls: number;
             /** @deprecated */
-            total_calls?: number;
+            total_calls: number;
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
@@ -1999,6 +2044,7 @@ export interface components {
             referral_code?: string;
             tier: string;
             trust_score: number;
+            /** @description Live calls with the keys and tokens of its own account */
             total_api_calls?: number;
             /** @deprecated */
             total_calls?: number;
@@ -2454,7 +2500,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
+                /** @description Of the source, and so of its cents; null without figures */
+                currency: string | null;
                 confidence: number | null;
                 /** @description The five with the most attributed revenue */
                 top_channels: {
@@ -2524,7 +2573,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
+                /** @description Of the source, and so of its cents; null without figures */
+                currency: string | null;
                 confidence: number | null;
                 /** @description The five with the most attributed revenue */
                 top_channels: {
@@ -4003,7 +4055,7 @@ export interface components {
                     model_options?: {
                         markov_order?: number;
                     };
-                    /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the analysis (data_quality_insufficient) */
+                    /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the request (data_quality_insufficient) */
                     accept_quality?: ("order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing")[];
                     /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
                     workspace_id?: string;
@@ -6646,7 +6698,9 @@ export interface operations {
                 "text/csv": string;
                 "application/x-ndjson": string;
                 "application/vnd.apache.parquet": string;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "multipart/form-data": {
+                    options?: components["schemas"]["UploadOptions"];
                     /** Format: binary */
                     file: string;
                 };
@@ -7435,6 +7489,7 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.data_source_unavailable"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];
@@ -8211,9 +8266,16 @@ export interface operations {
     };
     listExperimentDesigns: {
         parameters: {
-            query: {
-                /** @example ds_01JQ2kZr5uHn4GdPaLxWqB */
-                data_source_id: string;
+            query?: {
+                /**
+                 * @description The source; exactly one of data_source_id, data_source_ids and brand_id
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                data_source_id?: string;
+                /** @description 2 to 20 sources that are read as if they were one: one space of user ids, each order once. Currency, baseline channels, serving agent and fee are those of the first */
+                data_source_ids?: string[];
+                /** @description Stands for the sources that were connected with this brand_id, oldest first */
+                brand_id?: string;
                 /** @description Only the design of this channel */
                 channel?: string;
                 /** @description Days of the analysis to stand on; those of the newest one, or all of the source, when absent */
@@ -8228,6 +8290,8 @@ export interface operations {
                 } | string;
                 /** @description Chance that the test finds the smallest detectable effect */
                 power?: number;
+                /** @description Codes of data_quality that are known and accepted: blocking checks of others refuse the request (data_quality_insufficient) */
+                accept_quality?: ("order_match_rate" | "user_match_rate" | "rejected_revenue" | "mixed_currencies" | "spend_without_touches" | "touches_without_spend" | "duplicate_orders" | "missing_days" | "ambiguous_dates" | "assumed_time_zone" | "bot_like_users" | "level_shift" | "campaign_coverage" | "refunds_missing")[];
             };
             header?: {
                 /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
@@ -8364,6 +8428,8 @@ export interface operations {
                          */
                         status: "processing" | "completed";
                         data_source_id: string;
+                        /** @description All sources that were analysed together, in the order of the request; absent for one */
+                        data_source_ids?: string[];
                         date_range: [
                             string,
                             string
@@ -8503,6 +8569,8 @@ export interface operations {
                          */
                         status: "processing" | "completed";
                         data_source_id: string;
+                        /** @description All sources that were analysed together, in the order of the request; absent for one */
+                        data_source_ids?: string[];
                         date_range: [
                             string,
                             string
@@ -8753,6 +8821,8 @@ export interface operations {
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
+                     *       "total_api_calls": 51204,
+                     *       "total_calls": 51204,
                      *       "total_delta_r_cents": 1872970,
                      *       "total_delta_r": 1872970,
                      *       "active_referrals": 3,
@@ -8931,6 +9001,8 @@ export interface operations {
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
+                     *       "total_api_calls": 12,
+                     *       "total_calls": 12,
                      *       "total_delta_r_cents": 0,
                      *       "total_delta_r": 0,
                      *       "active_referrals": 0,
@@ -12913,6 +12985,7 @@ export interface operations {
                  *         ],
                  *         "delta_r_cents": 1872970,
                  *         "platform_fee_cents": 93649,
+                 *         "currency": "USD",
                  *         "confidence": 0.88,
                  *         "top_channels": [
                  *           {
@@ -12984,6 +13057,7 @@ export interface operations {
                  *         ],
                  *         "delta_r_cents": 1872970,
                  *         "platform_fee_cents": 93649,
+                 *         "currency": "USD",
                  *         "confidence": 0.88,
                  *         "top_channels": [
                  *           {

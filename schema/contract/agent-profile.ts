@@ -20,6 +20,7 @@ const agentStatus = z.enum(AGENT_STATUSES).register(graphTypes, {
   description: 'Whether the agent may act.',
 });
 
+const calls = z.int().meta({ scalar: 'Float' });
 export const rateLimits = z
   .object({
     requestsPerMinute: z.int().meta({ graph: 'Requests per minute.' }),
@@ -52,8 +53,11 @@ export const agentProfile = z
     referralCode: z.string().meta({ graph: 'Code that other agents register with to be referred by this one.' }),
     tier: tier.meta({ graph: 'Standing in the referral program.' }),
     trustScore: z.number().meta({ graph: 'Between 0 and 1; starts at 0.5.' }),
-    totalApiCalls: z.int().optional().meta({ onlyInRest: true }),
-    totalCalls: z.int().optional().meta({ onlyInRest: true, deprecated: true }),
+    totalApiCalls: calls.meta({
+      description: 'Live calls with the keys and tokens of its own account',
+      graph: 'Live calls with the keys and tokens of its own account. Null for others.',
+    }),
+    totalCalls: calls.meta({ onlyInRest: true, repeats: 'totalApiCalls', deprecated: true }),
     totalDeltaRCents: cents,
     totalDeltaR: cents.meta({ onlyInRest: true, repeats: 'totalDeltaRCents', deprecated: true }),
     activeReferrals: z.int().meta({

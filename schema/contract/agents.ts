@@ -92,6 +92,8 @@ const example = {
   agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10',
   operator_id: null,
   operator_email: 'ops@spring.example',
+  total_api_calls: 51_204,
+  total_calls: 51_204,
   total_delta_r_cents: 1_872_970,
   total_delta_r: 1_872_970,
   active_referrals: 3,
@@ -106,7 +108,14 @@ const exampleUpdate = {
   redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'],
   public: false,
 };
-const fresh = { total_delta_r_cents: 0, total_delta_r: 0, active_referrals: 0, referral_count: 0 };
+const fresh = {
+  total_api_calls: 12,
+  total_calls: 12,
+  total_delta_r_cents: 0,
+  total_delta_r: 0,
+  active_referrals: 0,
+  referral_count: 0,
+};
 const exampleDeclaration = { capabilities: ['attribution', 'journey'] };
 
 export const agents = noun({

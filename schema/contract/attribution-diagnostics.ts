@@ -65,9 +65,12 @@ export const creditTest = z
       .number()
       .nullable()
       .meta({
-        description: 'Part of the revenue; lead: unpaid visits per touch; overlap: part of the people',
+        description:
+          'Part of the revenue, of window_halves half the difference; lead: unpaid visits per touch; overlap: part ' +
+          'of the people',
         graph:
-          'What was found: a part of the revenue; of LEAD unpaid visits per touch, before less after; of OVERLAP the ' +
+          'What was found: a part of the revenue, of WINDOW_HALVES half the difference, later less earlier; of LEAD ' +
+          'unpaid visits per touch, before less after; of OVERLAP the ' +
           'part of the people without a counterpart. Null where not applicable.',
       }),
     interval: z
@@ -106,6 +109,37 @@ const stitching = z
     description: 'What identities did to the journeys of an analysis. Of all the rows of its sources.',
   });
 
+const orderGroup = z
+  .object({
+    orders: count.meta({ graph: 'Orders of the range.' }),
+    revenue: money.meta({ graph: 'Major units.' }),
+  })
+  .register(graphTypes, { name: 'OrderGroup', description: 'Orders, and what they brought.' });
+const customers = z
+  .object({
+    new: orderGroup.meta({ graph: 'Of people who bought for the first time.' }),
+    returning: orderGroup.meta({ graph: 'Of people who had bought before.' }),
+    unknown: orderGroup.meta({ graph: 'Of which the files do not say it.' }),
+    channels: z
+      .array(
+        z
+          .object({
+            channel: z.string().meta({ graph: 'Name of the channel.' }),
+            orders: count.meta({ graph: 'Orders with a touch of the channel within the lookback; unknown left out.' }),
+            newOrders: count.meta({ graph: 'Those of new customers.' }),
+          })
+          .register(graphTypes, {
+            name: 'ChannelCustomers',
+            description: 'On whose way a channel stands: a count of orders, and no credit.',
+          }),
+      )
+      .meta({ graph: 'By name. An order counts for every channel that it has a touch of.' }),
+  })
+  .register(graphTypes, {
+    name: 'CustomerTypes',
+    description: 'New against returning customers, as the files of orders tell them apart (new_customer).',
+  });
+
 /** How an analysis went: sizes, convergence, what the reader should know. */
 export const diagnostics = z
   .object({
@@ -130,6 +164,10 @@ export const diagnostics = z
     stitching: stitching.optional().meta({
       description: 'Where the sources hold identities; absent otherwise',
       graph: 'What identities did to the journeys; null where the sources hold none.',
+    }),
+    customers: customers.optional().meta({
+      description: 'Where orders say whether their customer is new; absent otherwise',
+      graph: 'New against returning customers; null where no order says which it is.',
     }),
     models: z.record(z.string(), z.unknown()).meta({ graph: 'What each model reports of itself.' }),
   })

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { attributionModel } from './attribution-model.ts';
 import { attributionStatus, granularity } from './attribution-result.ts';
 import type { IdPrefix } from '../id-prefixes.ts';
-import { QUALITY_CODES } from '../value-lists.ts';
-import { qualityCode } from './data-quality.ts';
+import { acceptedQuality } from './data-quality.ts';
 import { margin } from './profitability.ts';
 import { namedSources, noSource, sourcesAreNamed, sourcesAreNamedOnce, sourcesNamedTwice } from './named-sources.ts';
 import { channelName, graphTypes, id, inRest, namedDays, namedId, namedMoment } from './terms.ts';
@@ -73,18 +72,7 @@ export const newAttribution = z
       restAfter: 'baselineChannels',
     }),
     modelOptions: modelOptions.optional().meta({ graph: 'Options of single models.' }),
-    acceptQuality: z
-      .array(qualityCode)
-      .max(QUALITY_CODES.length)
-      .optional()
-      .meta({
-        description:
-          'Codes of data_quality that are known and accepted: blocking checks of others refuse the analysis ' +
-          '(data_quality_insufficient)',
-        graph:
-          'Codes of data quality that are known and accepted: BLOCKING checks of others refuse the analysis ' +
-          '(data_quality_insufficient).',
-      }),
+    acceptQuality: acceptedQuality,
     workspaceId: anyId('ws').meta({
       description:
         'Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent',

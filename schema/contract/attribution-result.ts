@@ -6,6 +6,7 @@ import { campaignImpact, channelImpact, timeSeriesPoint } from './attribution-im
 import { modelShares, ruleRevenue } from './attribution-comparison.ts';
 import { attributionModel } from './attribution-model.ts';
 import { dataQuality } from './data-quality.ts';
+import { joinedSources } from './named-sources.ts';
 import { profitability } from './profitability.ts';
 import { mapInRest } from './rest-form.ts';
 import { cents, days, environment, graphTypes, id, moment, money } from './terms.ts';
@@ -160,19 +161,11 @@ const signature = {
     }),
 };
 
-const joined = {
-  dataSourceIds: z.array(id('ds')).optional().meta({
-    description: 'All sources that were analysed together, in the order of the request; absent for one',
-    graph: 'Public ids of all sources that were analysed together, in the order of the request; null for one.',
-    restAfter: 'dataSourceId',
-  }),
-};
-
 /** An analysis as its subgraph shows it. */
 export const attribution = z
   .object({
     ...head,
-    ...joined,
+    dataSourceIds: joinedSources,
     ...quality,
     ...profit,
     ...course,
@@ -197,7 +190,7 @@ export const attribution = z
 export const attributionResult = z
   .object({
     ...head,
-    ...joined,
+    dataSourceIds: joinedSources,
     ...trust,
     ...quality,
     ...profit,
@@ -207,9 +200,11 @@ export const attributionResult = z
       description: 'Where it was asked for: late rows that change the revenue make a new revision',
     }),
     ...figures,
-    platformFeeCents: cents.nullable(),
+    platformFeeCents: cents.nullable().meta({
+      description: 'By the plan of the account, 0 for a repetition; of a charged analysis what it was charged',
+    }),
     billed: z.literal(false).optional().meta({
-      description: 'On sandbox results: the fee is shown and never charged',
+      description: 'Where nothing is charged: in the sandbox, on plans without a fee, for repetitions',
     }),
     timeSeries: timeSeries.optional().meta({ description: 'Null for aggregated paths, which have no times' }),
     campaigns: campaigns.optional().meta({

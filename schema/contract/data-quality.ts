@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { QUALITY_CODES, QUALITY_SEVERITIES, QUALITY_STATUSES } from '../value-lists.ts';
 import type { Frozen } from './frozen.ts';
 import { noun } from './noun.ts';
-import { graphTypes, idInPath, money } from './terms.ts';
+import { queryList } from './query-list.ts';
+import { graphTypes, idInPath, inRest, money } from './terms.ts';
 
 /* What is wrong with the rows of a source, with how much money, and what to do about it. */
 
@@ -20,6 +21,25 @@ const status = z.enum(QUALITY_STATUSES).register(graphTypes, {
   name: 'DataQualityStatus',
   description: 'The worst severity among the checks; GOOD where that is INFO.',
 });
+
+const accepted = () => z.array(qualityCode).max(QUALITY_CODES.length);
+const saidOfAccepted = {
+  description:
+    'Codes of data_quality that are known and accepted: blocking checks of others refuse the request ' +
+    '(data_quality_insufficient)',
+  graph:
+    'Codes of data quality that are known and accepted: BLOCKING checks of others refuse the request ' +
+    '(data_quality_insufficient).',
+};
+/** What may be wrong with the rows, by whoever asks. */
+export const acceptedQuality = accepted().optional().meta(saidOfAccepted);
+/** The same in a query string. */
+export const acceptedQualityInQuery = inRest(
+  queryList(accepted(), { items: { type: 'string', enum: [...QUALITY_CODES] }, maxItems: QUALITY_CODES.length }),
+  accepted(),
+)
+  .optional()
+  .meta(saidOfAccepted);
 
 export const qualityCheck = z
   .object({
@@ -99,12 +119,14 @@ export const dataQualities = noun({
         'own range, and says the same in data_quality. What is blocking there refuses it unless accept_quality names ' +
         'the code.',
       graph:
-        'How good the rows of a source are, over the newest 366 days that it has rows of. Errors: RESOURCE_NOT_FOUND.',
+        'How good the rows of a source are, over the newest 366 days that it has rows of. Errors: ' +
+        'RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE (no rows yet).',
       named: z.object({
         dataSourceId: idInPath({ rest: 'id', description: 'Data source, ds_…', graph: 'Public id of the source.' }),
       }),
       answer: { one: sourceQuality },
       answered: 'What was found',
+      problems: ['data_source_unavailable'],
       example: { path: { id: 'ds_01JQ2kZr5uHn4GdPaLxWqB' } },
     },
   },

@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { confidenceInterval } from './attribution-impact.ts';
+import { acceptedQualityInQuery } from './data-quality.ts';
 import { experimentMethod } from './experiments.ts';
+import {
+  joinedSources,
+  namedSourcesInQuery,
+  noSource,
+  sourcesAreNamed,
+  sourcesAreNamedOnce,
+  sourcesNamedTwice,
+} from './named-sources.ts';
 import { noun } from './noun.ts';
 import { queryNumber } from './query-number.ts';
-import { channelName, days, graphTypes, id, inRest, money, namedDays, namedId } from './terms.ts';
+import { channelName, days, graphTypes, id, inRest, money, namedDays } from './terms.ts';
 
 /** Power that designs are made for where nothing is said. */
 export const DEFAULT_POWER = 0.8;
@@ -82,7 +91,8 @@ const designs = z
       description: 'processing while the figures that designs are made of are computed',
       graph: 'PROCESSING while the figures that designs are made of are computed: ask again.',
     }),
-    dataSourceId: id('ds').meta({ graph: 'Public id of the source.' }),
+    dataSourceId: id('ds').meta({ graph: 'Public id of the source; of several, the first.' }),
+    dataSourceIds: joinedSources,
     dateRange: days.meta({ graph: 'First and last day of the rows that the designs stand on.' }),
     currency: z.string().nullable().meta({ description: 'Of all amounts; null while processing' }),
     power: z.number().meta({ graph: 'That the designs are made for.' }),
@@ -100,20 +110,22 @@ const designs = z
 
 export const designFilter = z
   .object({
-    dataSourceId: namedId('ds').meta({ graph: 'Public id of a source of the account.' }),
+    ...namedSourcesInQuery,
     channel: channelName.optional().meta({ description: 'Only the design of this channel' }),
     dateRange: namedDays.optional().meta({
       description: 'Days of the analysis to stand on; those of the newest one, or all of the source, when absent',
       graph: 'Days of the analysis to stand on; those of the newest one, or all of the source, when absent.',
     }),
-    power: inRest(queryNumber(POWERS.least, POWERS.most), z.number().min(POWERS.least).max(POWERS.most))
+    power: inRest(queryNumber(POWERS.least, POWERS.most, DEFAULT_POWER), z.number().min(POWERS.least).max(POWERS.most))
       .optional()
       .meta({
         description: 'Chance that the test finds the smallest detectable effect',
         graph: `Chance that the test finds the smallest detectable effect; defaults to ${DEFAULT_POWER}.`,
-        default: DEFAULT_POWER,
       }),
+    acceptQuality: acceptedQualityInQuery,
   })
+  .refine(sourcesAreNamed, noSource())
+  .refine(sourcesAreNamedOnce, sourcesNamedTwice())
   .meta({ graph: 'What designs are asked for.' });
 
 const example = {

@@ -40,7 +40,8 @@ export const ingestReport = z
     }),
     failure: ingestFailure.nullable().meta({ graph: 'Null unless the status is FAILED.' }),
     kind: z.string().meta({
-      graph: 'Kind that was detected from the header: touchpoints, conversions, spend, paths or events.',
+      graph:
+        'Kind that was detected from the header: touchpoints, conversions, spend, paths, events, identities or fx.',
     }),
     accepted: count.meta({ graph: 'Rows that were stored.' }),
     rejected: count.meta({ graph: 'Rows that were not.' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { queryList } from './query-list.ts';
 import { id, inRest, namedId } from './terms.ts';
 
 /* How a request says whose rows it is about: one source, several, or those of a brand. */
@@ -6,20 +7,21 @@ import { id, inRest, namedId } from './terms.ts';
 /** Sources that one request reads as if they were one. */
 export const MAX_JOINED_SOURCES = 20;
 
+const distinct = <Id extends z.ZodString>(each: Id) =>
+  z
+    .array(each)
+    .min(2, 'name at least two sources; one alone is data_source_id')
+    .max(MAX_JOINED_SOURCES)
+    .refine((ids) => new Set(ids).size === ids.length, 'must not name a source twice');
+const severalIds = distinct(z.string().min(1).max(128));
+
 /** The members of a request; {@link sourcesAreNamed} and {@link sourcesAreNamedOnce} hold between them. */
 export const namedSources = {
   dataSourceId: namedId('ds').optional().meta({
     description: 'The source; exactly one of data_source_id, data_source_ids and brand_id',
     graph: 'Public id of a source of the account. Exactly one of dataSourceId, dataSourceIds and brandId.',
   }),
-  dataSourceIds: inRest(
-    z
-      .array(z.string().min(1).max(128))
-      .min(2, 'name at least two sources; one alone is data_source_id')
-      .max(MAX_JOINED_SOURCES)
-      .refine((ids) => new Set(ids).size === ids.length, 'must not name a source twice'),
-    z.array(id('ds')),
-  )
+  dataSourceIds: inRest(severalIds, z.array(id('ds')))
     .optional()
     .meta({
       description:
@@ -36,6 +38,25 @@ export const namedSources = {
     restAfter: 'dataSourceIds',
   }),
 } as const;
+
+const { dataSourceIds } = namedSources;
+/** The same in a query string. */
+export const namedSourcesInQuery = {
+  ...namedSources,
+  dataSourceIds: inRest(
+    queryList(severalIds, { items: { type: 'string' }, minItems: 2, maxItems: MAX_JOINED_SOURCES }),
+    distinct(id('ds')),
+  )
+    .optional()
+    .meta({ ...dataSourceIds.meta() }),
+} as const;
+
+/** Which sources an answer is about, where they are several. */
+export const joinedSources = z.array(id('ds')).optional().meta({
+  description: 'All sources that were analysed together, in the order of the request; absent for one',
+  graph: 'Public ids of all sources that were analysed together, in the order of the request; null for one.',
+  restAfter: 'dataSourceId',
+});
 
 interface NamedOnce {
   readonly dataSourceId?: unknown;

@@ -79,7 +79,9 @@ export const plans = noun({
       action: 'billing:read',
       field: 'plans',
       summary: 'List the plans with their prices',
-      description: 'Cheapest first; current marks the plan of the caller.',
+      description:
+        'Cheapest first; current marks the plan of the caller. self_hosted, which nobody can subscribe to, is shown ' +
+        'to those who have it.',
       graph: 'The price list. Errors: INVALID_API_KEY, INSUFFICIENT_PERMISSIONS.',
       answer: { outcome: priceList, trust: 'Trust envelope of the list.' },
       answered: 'The plans',

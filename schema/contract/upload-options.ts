@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CANONICAL_COLUMNS } from '../origins/canonical-columns.ts';
+import { didYouMean } from '../unknown-members.ts';
 import { graphTypes } from './terms.ts';
 
 /* What a sender says of a file, where the file itself does not. */
@@ -16,7 +17,8 @@ const byCanonicalColumn = (code: string) =>
     .superRefine((named, context) => {
       for (const column of Object.keys(named)) {
         if ((CANONICAL_COLUMNS as readonly string[]).includes(column)) continue;
-        const message = `is not one of ${CANONICAL_COLUMNS.join(', ')}`;
+        const near = didYouMean(column, CANONICAL_COLUMNS);
+        const message = `"${column}" is no canonical column${near || '.'} There are ${CANONICAL_COLUMNS.join(', ')}`;
         context.addIssue({ code: 'custom', path: [column], message, params: { code } });
       }
     })
@@ -25,12 +27,18 @@ const byCanonicalColumn = (code: string) =>
 /** Which column of a file stands for which of ours: canonical name → the file's own. */
 export const columnMapping = byCanonicalColumn('invalid_mapping');
 
-export const timeZone = z
-  .string()
-  .refine(
-    (name) => Intl.supportedValuesOf('timeZone').includes(name) || name === 'UTC',
-    'must be an IANA time zone such as Europe/Berlin',
-  );
+/** Any name of the database: `Intl` lists one for each zone, and takes the others, too. Offsets are no names. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+export const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin');
 
 function isLocale(tag: string): boolean {
   try {

@@ -1,4 +1,6 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { callTotalMigration } from './limits/call-total-migration.ts';
+import { selfHostedMigration } from './limits/self-hosted-migration.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
 import { admissionMigration, admissionUnderLoadMigration } from './admission/admission-migration.ts';
@@ -137,5 +139,7 @@ export const authOwner: MigrationOwner = {
     derivedKeysMigration,
     bondsAtTheDoorMigration,
     uncountedUseMigration,
+    selfHostedMigration,
+    callTotalMigration,
   ],
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { signedMembers } from '../../schema/attribution-result.ts';
+import { signedMembers, signedMembersWithFee } from '../../schema/attribution-result.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Json } from '../../schema/rest-shape.ts';
 import type { SIGNATURE_REASONS } from '../../schema/value-lists.ts';
@@ -114,21 +114,28 @@ export async function checkSignedResult(
 }
 
 /** One operation may ask of the same result under many names, and a large one takes a tenth of a second. */
-const digests = new WeakMap<Json, string>();
+const digests = new WeakMap<Json, readonly string[]>();
 
 /** A result with a number beyond the doubles, which JSON can write and nothing of ours can have said, has no digest. */
 function hasDigest(result: Json, digest: string): boolean {
   try {
-    const own = digests.get(result) ?? resultDigest(result);
+    const own = digests.get(result) ?? [resultDigest(result)];
     digests.set(result, own);
-    if (own === digest || !('workspace_id' in result)) return own === digest;
-    // Signed by a release whose results did not name their workspace.
-    const { workspace_id: _, ...before } = result;
-    return resultDigest(before) === digest;
+    if (own.includes(digest) || own.length > 1) return own.includes(digest);
+    const all = [...own, ...earlierForms(result).map(canonicalDigest)];
+    digests.set(result, all);
+    return all.includes(digest);
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;
   }
+}
+
+/** What earlier releases covered of such a result: those whose results named their fee, or not their workspace. */
+function earlierForms(result: Json): Json[] {
+  const { workspace_id: _, ...unplaced } = result;
+  const others = 'workspace_id' in result ? [signedMembers(unplaced), signedMembersWithFee(unplaced)] : [];
+  return [signedMembersWithFee(result), ...others].filter((form) => form !== null);
 }
 
 async function reasonAgainst(

@@ -11,6 +11,7 @@ import { ReferralResolver } from './referrals/referral-resolver.ts';
 import { ReferralStandingResolver } from './referrals/referral-standing-resolver.ts';
 import { tierChangeResolver } from './referrals/tier-change-resolver.ts';
 import { Agent } from './registry/agent.ts';
+import { CallTotalResolver } from './registry/call-total-resolver.ts';
 import { AgentResolver } from './registry/agent-resolver.ts';
 import { findPublicFace } from './registry/public-face.ts';
 import type { RegistryServices } from './registry/registry-services.ts';
@@ -41,6 +42,7 @@ export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
     name: 'agents',
     resolvers: [
       agents,
+      new CallTotalResolver(database),
       new ReferralStandingResolver(database, services.tierTable),
       new ReferralResolver(database, services.clock),
       new KeyResolver(services),

@@ -258,12 +258,40 @@ export const attributionOwner: MigrationOwner = {
       ],
     },
     {
-      name: '046-margins',
+      name: '046-remembered-options',
+      up: [
+        `create table attribution.remembered_options (
+           data_source_id uuid not null references attribution.data_sources on delete cascade,
+           account_id uuid not null,
+           environment text not null default ${ENVIRONMENT_DEFAULT} check (environment in ('live', 'sandbox')),
+           header_digest text not null,
+           options jsonb not null,
+           said_at timestamptz(3) not null,
+           primary key (data_source_id, header_digest)
+         )`,
+        `comment on table attribution.remembered_options is 'what was said of the last file with a header'`,
+        ...hangingOnSource('remembered_options'),
+      ],
+    },
+    {
+      name: '047-insights-of-several',
+      up: [
+        `alter table attribution.insights add column data_source_ids uuid[]`,
+        `comment on column attribution.insights.data_source_ids is 'all sources in the order of the request, the ` +
+          `first being data_source_id; null for one alone'`,
+      ],
+    },
+    {
+      name: '048-margins',
       up: ['data_sources', 'attributions'].flatMap((table) => [
         `alter table attribution.${table} add column margin double precision check (margin > 0 and margin <= 1)`,
         `comment on column attribution.${table}.margin is 'share of revenue left after the cost of goods, as stated; ` +
           `null where nothing was'`,
       ]),
+    },
+    {
+      name: '049-recovered-revenue-is-billings',
+      up: [`drop function attribution.recovered_by(uuid)`, `drop index attribution.attributions_served`],
     },
   ],
 };

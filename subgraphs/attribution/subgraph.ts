@@ -1,11 +1,7 @@
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
 import { Attribution } from './analysis/attributions/attribution.ts';
 import { attributionChangeResolver } from './analysis/attributions/attribution-change-resolver.ts';
-import {
-  AttributionLinksResolver,
-  ServedAgentResolver,
-  ServedAgentType,
-} from './analysis/attributions/attribution-links-resolver.ts';
+import { AttributionLinksResolver, ServedAgentType } from './analysis/attributions/attribution-links-resolver.ts';
 import { attributionProgressResolver } from './analysis/attributions/attribution-progress-resolver.ts';
 import { AttributionResolver } from './analysis/attributions/attribution-resolver.ts';
 import type { RunAttributionServices } from './analysis/attributions/run-attribution.ts';
@@ -46,7 +42,6 @@ export function attributionSubgraph(
       new ExperimentDesignResolver(services),
       attributions,
       links,
-      new ServedAgentResolver(services.database),
       attributionProgressResolver(services, attributions),
       attributionChangeResolver(services, attributions),
       new ResultVerificationResolver(services),

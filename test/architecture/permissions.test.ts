@@ -10,9 +10,6 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const OPEN_FIELDS = [
   'AgentResolver.registerAgent',
   'ResultVerificationResolver.verifyResult',
-  // Works a fee out of a figure that the gateway brings along, from whoever was allowed to read it.
-  'AttributionFeeResolver.billed',
-  'AttributionFeeResolver.platformFeeCents',
   // A reference, which the agents subgraph resolves by its own permission.
   'AttributionLinksResolver.agent',
   // An address alone; what lies there asserts the action.

@@ -177,7 +177,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
   },
 
   'data-quality': {
-    // Enough orders of somebody with touches to be judged, and a few that cannot be read.
+    // Enough orders of somebody with touches to be judged, and a few that cannot be read. What is said is remembered.
     make: async ({ post, id }) => {
       const orders = Array.from({ length: 62 }, (_, place) => ({
         order_id: `judged-${place}`,
@@ -185,7 +185,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
         timestamp: place < 60 ? `2026-01-03T00:${String(place).padStart(2, '0')}:00Z` : 'yesterday',
         revenue: 10,
       }));
-      await post(`/data-sources/${await id('ds')}/records`, orders);
+      await post(`/data-sources/${await id('ds')}/records?timezone=Europe%2FBerlin`, orders);
     },
   },
 

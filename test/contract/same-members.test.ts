@@ -19,7 +19,6 @@ const MEANT: Readonly<Record<string, string>> = {
   'AddWorkspaceAgentPayload.isNew: only in the graph': 'REST says it by the status, 201 or 200',
   'Agent.referral_count: only in REST': VARIANT,
   'Agent.tier: an enum in the graph alone': OPEN_LIST,
-  'Agent.total_api_calls: only in REST': 'calls are counted for a day at most: REST leaves it out until they are kept',
   'Agent.total_calls: only in REST': VARIANT,
   'Agent.total_commission_earned_cents: only in REST': LEDGER,
   'Agent.total_delta_r: only in REST': VARIANT,

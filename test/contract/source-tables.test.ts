@@ -8,6 +8,7 @@ const NEVER_BESIDE_SHARED_SOURCES: Readonly<Record<string, string>> = {
   'attribution.source_days': 'its rows are those of the source, and of whom it belongs to',
   'attribution.channel_rules': 'shared sources take no rules',
   'attribution.connector_credentials': 'shared sources have none',
+  'attribution.remembered_options': 'shared sources take no uploads',
 };
 
 /** Tables whose rows outlive the deletion of their source, with the reason. */
@@ -27,6 +28,7 @@ const MOST_ROWS: Readonly<Record<string, { readonly file: string; readonly says:
     file: 'subgraphs/attribution/analysis/insights/insight-store.ts',
     says: 'MOST_INSIGHTS',
   },
+  'attribution.remembered_options': 'the last 32 kinds of files; those before go when another comes',
   'attribution.source_days': 'one for each day that rows may have',
   'attribution.uploads': 'the last few alone are read, and rate limits say how fast they come',
 };

@@ -237,11 +237,15 @@ describe('what outsiders can find out', () => {
         outgoing: {} as Outgoing,
         auditPlaces: cast.house.auditPlaces,
         clock: () => new Date(0),
+        config: { billing: 'on' },
       });
       const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = {
         Attribution: ['attr', 'id deltaRCents'],
         DataSource: ['ds', 'id name'],
-        Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid activeReferrals nextTier { name }'],
+        Agent: [
+          'agent',
+          'id operatorId operatorEmail referralCode agentUuid activeReferrals totalApiCalls nextTier { name }',
+        ],
         Workspace: ['ws', 'id name members { agentId }'],
       };
       let seen = 0;
@@ -272,7 +276,7 @@ describe('what outsiders can find out', () => {
           if (prefix === 'agent')
             expect(foreign).toBe(
               '{"data":{"_entities":[{"id":"ID","operatorId":null,"operatorEmail":null,"referralCode":null,' +
-                '"agentUuid":null,"activeReferrals":null,"nextTier":null}]}}',
+                '"agentUuid":null,"activeReferrals":null,"totalApiCalls":null,"nextTier":null}]}}',
             );
           else expect(foreign).toBe(await read(outsider.principal, unknownId(prefix)));
           seen += 1;

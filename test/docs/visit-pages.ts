@@ -213,7 +213,11 @@ export function visitPages(): Worked[] {
       page: 'delta-r',
       heading: '## Fees',
       tables: [],
-      figures: [0.05, deltaR.deltaRCents / 100, platformFeeCents(deltaR.deltaRCents) / 100, platformFeeCents(0) / 100],
+      figures: [
+        0.05,
+        deltaR.deltaRCents / 100,
+        ...[BigInt(deltaR.deltaRCents), 0n].map((cents) => Number(platformFeeCents(cents)) / 100),
+      ],
     },
     {
       page: 'delta-r',

@@ -17,7 +17,7 @@ const PROGRAMS = {
 } as const;
 
 /** The customers of the fault runs ask more often than an agent may. */
-const GENEROUS = 'discovery=100000,register=100000';
+const GENEROUS = 'discovery=100000,self_hosted=100000,register=100000';
 
 /** One line of the log. */
 export interface LogLine {

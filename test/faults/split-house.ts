@@ -47,6 +47,7 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     JOB_LEASE_S: String(LEASE_S),
     COMPUTE_THREADS: '2',
     METRICS_PORT: '0',
+    BILLING: 'on',
   };
   const services: Service[] = [];
   const metrics: (readonly [role: string, url: string])[] = [];

@@ -63,7 +63,7 @@ export async function openTwoInstances(): Promise<TwoInstances> {
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
     COMPUTE_THREADS: '1',
     LOG_LEVEL: 'warn',
-    RATE_LIMITS: 'discovery=1000000',
+    RATE_LIMITS: 'discovery=1000000,self_hosted=1000000',
   };
   const start = (name: string): Promise<Service> =>
     Service.start({ env: { ...shared, LIFTGRAPH_DATA_DIR: join(folder, name) } });

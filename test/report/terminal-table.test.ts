@@ -118,6 +118,28 @@ describe('the terminal table', () => {
     expect(terminalTable(CAUSAL, { width: 200, colours: false })).not.toContain('Identities');
   });
 
+  test('tells new customers from returning ones, where orders say it', () => {
+    const customers = {
+      new: { orders: 60, revenue: 3_000 },
+      returning: { orders: 80, revenue: 6_000 },
+      unknown: { orders: 5, revenue: 250 },
+      channels: [
+        { channel: 'direct', orders: 90, new_orders: 20 },
+        { channel: 'retargeting', orders: 40, new_orders: 10 },
+      ],
+    };
+    const report = withMembers({ diagnostics: { ...CAUSAL.diagnostics, customers } });
+    const said =
+      'New customers placed 60 orders for $3,000, 42.9 % of those that are known; returning ones 80 for $6,000; of 5 ' +
+      'nothing is said.';
+    expect(terminalTable(report, { width: 300, colours: false })).toContain(said);
+    const page = htmlReport(report, 'a shop');
+    expect(page).toContain(said);
+    // What nobody pays for is no question of where to spend.
+    expect(/of new customers<\/th>.*?<\/table>/s.exec(page)![0].match(/<th scope="row">.*?<\/tr>/gs)).toHaveLength(1);
+    expect(htmlReport(CAUSAL, 'a shop')).not.toContain('New and returning customers');
+  });
+
   test('gives the interval of Delta_R where the model has one', () => {
     const models = { causal: { delta_r_interval_cents: [120_000, 451_050] } };
     const table = terminalTable(withMembers({ diagnostics: { ...CAUSAL.diagnostics, models } }), {

@@ -123,6 +123,8 @@ describe('what is answered', () => {
     await using door = await openDoor();
     expect(await (await door.call('GET', '/v1/agents/me')).json()).toMatchObject({
       agent_id: 'agent_1',
+      total_api_calls: 7,
+      total_calls: 7,
       total_delta_r_cents: 345,
       total_delta_r: 345,
       capabilities: ['attribution', 'channel_analysis'],

@@ -117,6 +117,19 @@ test('members with defaults stand in request bodies, and in no schema that answe
   });
 });
 
+test('an upload shows every form that it takes, and what may be said of it in a form', () => {
+  const upload = openApi.paths['/data-sources/{id}/records']!['post']!;
+  const { content } = bodyOf(upload)!;
+  expect(Object.keys(content)).toContain('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
+  const { properties } = content['multipart/form-data']!.schema as { properties: Record<string, JsonObject> };
+  expect(properties).toMatchObject({ options: { $ref: '#/components/schemas/UploadOptions' } });
+});
+
+test('a parameter of a query shows its default', () => {
+  const { parameters } = openApi.paths['/experiments/designs']!['get']!;
+  expect(parameters.find(({ name }) => name === 'power')?.schema).toMatchObject({ type: 'number', default: 0.8 });
+});
+
 test('pages of lists are described once: their envelope, their parameters, their links', () => {
   const pages = entries.filter(([, operation]) => operation.parameters.some(({ name }) => name === undefined));
   expect(pages.length).toBeGreaterThan(10);

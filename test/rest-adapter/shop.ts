@@ -123,6 +123,7 @@ export const dataSource = {
 const agent = {
   id: 'agent_1',
   capabilities: ['ATTRIBUTION', 'CHANNEL_ANALYSIS'],
+  totalApiCalls: 7,
   totalDeltaRCents: 345,
   rateLimits: { requestsPerMinute: 60, dailyLimit: null },
   operatorId: 'shop',

@@ -111,7 +111,9 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
       failure: null,
     });
     expect(Number(second['revenue'])).toBeCloseTo(Number(first['revenue']) * 1.0012, 1);
-    expect(second['platform_fee_cents']).toBe(platformFeeCents(Number(second['delta_r_cents'])));
+    expect(second['delta_r_cents']).not.toBe(first['delta_r_cents']);
+    expect(second['platform_fee_cents']).toBe(first['platform_fee_cents']);
+    expect(first['platform_fee_cents']).toBe(Number(platformFeeCents(BigInt(Number(first['delta_r_cents'])))));
     expect(await verdict(second)).toMatchObject({ valid: true, subject: { revision: 2 } });
     expect(await verdict(first)).toMatchObject({
       valid: false,
@@ -132,7 +134,7 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
         revision: 2,
         previous_delta_r_cents: first['delta_r_cents'],
         delta_r_cents: second['delta_r_cents'],
-        platform_fee_cents: second['platform_fee_cents'],
+        platform_fee_cents: first['platform_fee_cents'],
         reason: 'late_data',
       },
     });

@@ -61,6 +61,18 @@ test('good rows are good, on the source and in the result, and the signature cov
   });
 });
 
+test('where rows are too bad for an answer, designs of experiments are refused as the analysis is', async () => {
+  const id = await connect(strangers(() => true));
+  const question = `/experiments/designs?data_source_id=${id}&date_range=${PLANTED_RANGE.join(',')}`;
+  for (let time = 0; time < 2; time++) {
+    const { status, body } = await caller.get(question, { prefer: 'wait=60' });
+    expect([status, errorOf(body)]).toEqual([
+      422,
+      expect.objectContaining({ code: 'data_quality_insufficient', param: 'query:data_source_id' }),
+    ]);
+  }
+});
+
 test.each([
   ['no order is of a user with touches', strangers(() => true), 0],
   ['three quarters of them are not', strangers((user) => user % 4 > 0), 0.25],
@@ -94,6 +106,7 @@ test.each([
     param: '/data_source_id',
     data_quality: checks,
   });
+  expect(errors?.[0]?.message).toContain('acceptQuality: [ORDER_MATCH_RATE, USER_MATCH_RATE] in GraphQL');
   expect((await caller.get('/attribution')).body['data']).not.toContainEqual(
     expect.objectContaining({ data_source_id: id }),
   );
@@ -218,4 +231,13 @@ test('the quality of a source is nobody else’s to read', async () => {
   const id = await connect(plantedShop());
   const other = await Caller.register(house.root);
   expect((await other.get(`/data-sources/${id}/quality`)).status).toBe(404);
+});
+
+test('of a source without rows nobody can say that they are good', async () => {
+  const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+  const id = String(body['data_source_id']);
+  const refused = { type: 'data_source_unavailable', code: 'never_synced' };
+  expect(await caller.get(`/data-sources/${id}/quality`)).toMatchObject({ status: 409, body: { error: refused } });
+  const { errors } = await caller.graphql(`{ dataQuality(dataSourceId: "${id}") { status } }`);
+  expect(errors?.[0]?.extensions).toMatchObject({ type: refused.type, reason: refused.code });
 });

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Caller, openHouse, type House, type Json } from '../house.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { requireUuid } from '../../platform/identifiers.ts';
 import { clock } from '../service-clock.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8');
@@ -118,6 +120,38 @@ describe('which experiment would settle it', () => {
     expect((await caller.get(path(`&date_range=${RANGE.join(',')}`))).status).toBe(200);
   });
 
+  test('a crowd of questions that begin runs waits outside of the database', async () => {
+    const other = await Caller.register(house.root);
+    const id = await connect(other);
+    const source = requireUuid('ds', id, 'data source', '');
+    const [stored] = await owned<{ account: string }>(
+      `select account_id as account from attribution.data_sources where id = '${source}'`,
+    );
+    const { Client } = await import('pg');
+    const holder = new Client({ connectionString: house.ownerUrl });
+    await holder.connect();
+    const answers: Promise<Answer>[] = [];
+    try {
+      await holder.query('begin');
+      await holder.query(`select pg_advisory_xact_lock(hashtextextended('insight ' || $1 || ' ' || $2, 0))`, [
+        stored!.account,
+        source,
+      ]);
+      for (let day = 10; day < 30; day += 1) {
+        const question = `/experiments/designs?data_source_id=${id}&date_range=2025-01-${day},2025-03-10`;
+        answers.push(other.get(question, { prefer: 'respond-async' }));
+      }
+      const isWaiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+      for (let time = 0; time < 60 && (await owned(isWaiting)).length === 0; time += 1) await sleep(50);
+      await sleep(500);
+      expect(await owned(isWaiting)).toHaveLength(1);
+    } finally {
+      await holder.end();
+    }
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => ![200, 202, 429].includes(status))).toEqual([]);
+  });
+
   test('bad questions are refused with the member that is wrong', async () => {
     for (const [query, status, param] of [
       ['', 422, 'query:data_source_id'],
@@ -211,6 +245,80 @@ describe('which experiment would settle it', () => {
     expect(String(told.body['warnings'])).toMatch(/No holdout of people can measure television/);
   });
 
+  test('bad rows refuse designs as they refuse analyses; what is accepted is let through', async () => {
+    const bad = await connect(caller, rowsOfStrangers());
+    const query = `/experiments/designs?data_source_id=${bad}`;
+    const refused = await caller.get(query, { prefer: 'wait=60' });
+    expect(refused.status).toBe(422);
+    expect(refused.body['error']).toMatchObject({
+      type: 'validation_error',
+      code: 'data_quality_insufficient',
+      param: 'query:data_source_id',
+    });
+    const codes = (refused.body['error']!['data_quality'] as unknown as Json[])
+      .filter(({ severity }) => String(severity) === 'blocking')
+      .map(({ code }) => String(code));
+    expect(codes).toContain('order_match_rate');
+    const { errors } = await caller.graphql(
+      `query ($filter: ExperimentDesignFilter!) { experimentDesigns(filter: $filter) { status } }`,
+      { filter: { dataSourceId: bad } },
+    );
+    expect(errors?.[0]?.extensions).toMatchObject({ type: 'validation_error', reason: 'data_quality_insufficient' });
+
+    const accepted = await caller.get(`${query}&accept_quality=${codes.join(',')}`, { prefer: 'wait=60' });
+    expect(accepted.body).toMatchObject({ status: 'completed' });
+    expect(Number(accepted.body['trust']!['hrei_score'])).toBeGreaterThan(0.4);
+    expect((await caller.get(query)).status).toBe(422);
+    const unknown = await caller.get(`${query}&accept_quality=order_match`);
+    expect(unknown.body['error']).toMatchObject({ param: 'query:accept_quality' });
+  });
+
+  test('a channel that is not there is refused, and one that nobody can be kept away from says why', async () => {
+    const unknown = await caller.get(path(`&date_range=${RANGE.join(',')}&channel=emial`));
+    expect(unknown.status).toBe(422);
+    expect(unknown.body['error']).toMatchObject({ code: 'unknown_channel', param: 'query:channel' });
+    expect(unknown.body['error']!['message']).toMatch(/did you mean email\?/);
+    const unpaid = await caller.get(path(`&date_range=${RANGE.join(',')}&channel=direct`));
+    expect(unpaid.body).toMatchObject({ status: 'completed', designs: [] });
+    expect(unpaid.body['warnings']).toMatchObject([expect.stringMatching(/^direct is /)]);
+    const one = await caller.get(path(`&date_range=${RANGE.join(',')}&channel=email`));
+    expect(String(one.body['warnings'])).not.toMatch(/display|social/);
+  });
+
+  test('orders of one source and touches of another have designs together', async () => {
+    const { orders, touches } = apart(EVENTS);
+    const ids = [await connect(caller, orders), await connect(caller, touches)];
+    const range = `&date_range=${RANGE.join(',')}`;
+    const together = await caller.get(`/experiments/designs?data_source_ids=${ids.join(',')}${range}`, {
+      prefer: 'wait=60',
+    });
+    expect(together.status).toBe(200);
+    expect(together.body).toMatchObject({ status: 'completed', data_source_id: ids[0], data_source_ids: ids });
+    expect(designsOf(together.body).map(({ channel }) => channel)).toContain('email');
+    const { data } = await caller.graphql(
+      `query ($filter: ExperimentDesignFilter!) { experimentDesigns(filter: $filter) {
+         status dataSourceId dataSourceIds designs { channel } } }`,
+      { filter: { dataSourceIds: ids, dateRange: RANGE } },
+    );
+    expect(data!['experimentDesigns']).toMatchObject({ status: 'COMPLETED', dataSourceIds: ids });
+    const analysed = await caller.post(
+      '/attribution',
+      { data_source_ids: ids, date_range: RANGE },
+      { prefer: 'wait=60' },
+    );
+    const standing = await caller.get(`/experiments/designs?data_source_ids=${ids.join(',')}`);
+    expect(standing.body['attribution_id']).toBe(analysed.body['id']);
+    for (const [query, status, param] of [
+      [`data_source_ids=${ids[0]!}`, 422, 'query:data_source_ids'],
+      [`data_source_ids=${ids[0]!},ds_unknown`, 404, 'query:data_source_ids'],
+      [`data_source_ids=${ids.join(',')}&data_source_id=${source}`, 422, 'query:data_source_id'],
+      ['brand_id=nobody', 404, 'query:brand_id'],
+    ] as const) {
+      const answer = await caller.get(`/experiments/designs?${query}`);
+      expect([query, answer.status, answer.body['error']!['param']]).toEqual([query, status, param]);
+    }
+  });
+
   /** Rows as the owner of the database sees them. */
   async function owned<Row extends object>(sql: string): Promise<readonly Row[]> {
     const { Client } = await import('pg');
@@ -223,3 +331,28 @@ describe('which experiment would settle it', () => {
     }
   }
 });
+
+/** Touches of some and orders of others, of whom one in five has a touch. */
+function rowsOfStrangers(): string {
+  const day = (place: number): string => `2025-02-${String(1 + (place % 28)).padStart(2, '0')}`;
+  const touches = Array.from({ length: 700 }, (_, place) => {
+    const channel = ['email', 'social', 'direct'][place % 3]!;
+    return `u${place % 350},${day(place)}T08:00:00Z,${channel},0,`;
+  });
+  const orders = Array.from({ length: 100 }, (_, place) => {
+    const user = place % 5 === 0 ? `u${place}` : `stranger${place}`;
+    return `${user},${day(place)}T20:00:00Z,,1,${20 + (place % 7)}`;
+  });
+  return ['user_id,timestamp,channel,conversion,revenue', ...touches, ...orders].join('\n');
+}
+
+/** A table of events as two files, one of its purchases and one of all else. */
+function apart(events: string): { readonly orders: string; readonly touches: string } {
+  const [header = '', ...rows] = events.trim().split('\n');
+  const place = header.split(',').indexOf('conversion');
+  const isOrder = (row: string): boolean => row.split(',')[place] === '1';
+  return {
+    orders: [header, ...rows.filter(isOrder)].join('\n'),
+    touches: [header, ...rows.filter((row) => !isOrder(row))].join('\n'),
+  };
+}

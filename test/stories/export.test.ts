@@ -252,7 +252,10 @@ describe.each(LAYOUTS)('export, %s', (layout) => {
     ]);
     const source = String(analysis['data_source_id']);
     const failed = await run({ data_source_id: source, date_range: ['2026-06-01', '2026-06-30'] });
-    expect(await refusal(failed, '')).toMatchObject([409, { type: 'conflict', code: 'not_ready' }]);
+    expect(await refusal(failed, '')).toMatchObject([
+      409,
+      { type: 'conflict', code: 'not_ready', message: expect.stringMatching(/no figures: There is no conversion in/) },
+    ]);
     expect(await refusal({ id: 'attr_0351EFUQxpVTZ7WdNYMSuY' } as unknown as Json, '')).toMatchObject([
       404,
       { type: 'resource_not_found' },

@@ -47,7 +47,7 @@ test('the token makes the first account and nothing after it', async () => {
 });
 
 test('of two at the same time one makes it', async () => {
-  const accounts = new FirstAccount(house.backing.database, house.keys, TOKEN);
+  const accounts = new FirstAccount(house.backing.database, house.keys, 'pro', TOKEN);
   const open = (email: string) => accounts.open({ token: TOKEN, email, name: '' }, { requestId: 'req_test' });
   const context = { requestId: 'req_test' };
   let second: Promise<unknown> = Promise.resolve();
@@ -64,7 +64,7 @@ test('of two at the same time one makes it', async () => {
         await Promise.race([second, setTimeout(500)]);
       },
     },
-    { email: 'first@shop.example' },
+    { email: 'first@shop.example', plan: 'pro' },
   );
   expect(await second).toMatchObject({ problem: { code: 'account_exists' } });
 });

@@ -37,6 +37,22 @@ const parameters = (values: Readonly<Record<string, unknown>>): string =>
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   ).toString()}`;
 
+/** A form with the file and options, as `upload` takes it. */
+function formWith(
+  order: readonly ('options' | 'file')[],
+  options: string,
+): readonly [content: string, query: string, headers: Record<string, string>] {
+  const boundary = 'b0undary';
+  const parts = {
+    options: `Content-Disposition: form-data; name="options"\r\n\r\n${options}`,
+    file:
+      'Content-Disposition: form-data; name="file"; filename="orders.csv"\r\nContent-Type: text/csv\r\n\r\n' +
+      AMBIGUOUS,
+  };
+  const text = `${order.map((part) => `--${boundary}\r\n${parts[part]}\r\n`).join('')}--${boundary}--\r\n`;
+  return [text, '', { 'content-type': `multipart/form-data; boundary=${boundary}` }];
+}
+
 test('a dry run says how a file would be read, asks what it leaves open, and stores nothing', async () => {
   const caller = await Caller.register(house.root);
   const id = await newSource(caller);
@@ -97,6 +113,46 @@ test('without an answer nothing is stored, and the refusal says which answers th
   });
 });
 
+test('what was said of a file holds for the next one with its columns, until something else is said', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const next = (order: string) => `Bestellnummer;Kunde;Datum;Umsatz\n${order};k9;05.04.2026 10:30;3.100\n`;
+  const revenueOf = async (content: string, said: Readonly<Record<string, unknown>> = {}) => {
+    const { body } = await upload(caller, id, content, parameters({ ...said, dry_run: 'true' }));
+    const { sample, questions } = body as unknown as {
+      sample: readonly { read: { revenue: string } }[];
+      questions: readonly unknown[];
+    };
+    return questions.length > 0 ? 'asked' : sample[0]!.read.revenue;
+  };
+  const comma = { answers: { 'decimals:Umsatz': 'comma' } };
+  expect(await revenueOf(next('B-1'))).toBe('asked');
+  // Looking alone changes nothing.
+  expect(await revenueOf(next('B-1'), comma)).toBe('3100');
+  expect(await revenueOf(next('B-1'))).toBe('asked');
+
+  await upload(caller, id, AMBIGUOUS, parameters(comma));
+  const taken = await upload(caller, id, next('B-1'));
+  expect([taken.status, taken.body]).toMatchObject([
+    202,
+    {
+      accepted: 1,
+      warnings: expect.arrayContaining([expect.stringContaining('{"answers":{"decimals:Umsatz":"comma"}}')]),
+    },
+  ]);
+  expect(await revenueOf(next('B-2'))).toBe('3100');
+  // Other columns are another file, and what is said of one stands alone.
+  expect(await revenueOf(next('B-2').replace('Kunde', 'Kundennummer'))).toBe('asked');
+  expect(await revenueOf(next('B-2'), { timezone: 'Europe/Berlin' })).toBe('asked');
+  expect(await revenueOf(next('B-2'), { mapping: {} })).toBe('asked');
+
+  await upload(caller, id, next('B-2'), parameters({ locale: 'en-GB' }));
+  expect(await revenueOf(next('B-3'))).toBe('3.1');
+  // Another source knows nothing of it.
+  const other = await newSource(caller);
+  expect((await upload(caller, other, next('B-3'))).status).toBe(422);
+});
+
 test('what is said of a file is checked, each fault at its place', async () => {
   const caller = await Caller.register(house.root);
   const id = await newSource(caller);
@@ -112,26 +168,82 @@ test('what is said of a file is checked, each fault at its place', async () => {
     422,
     expect.stringContaining('invalid_mapping'),
   ]);
-  const { body } = await upload(caller, id, AMBIGUOUS, parameters({ preset: 'nobody_knows' }));
-  expect(body['error']).toMatchObject({ code: 'unknown_preset', param: '/preset' });
+  expect(await faults(parameters({ mapping: { order_id: 'Nummer' } }))).toEqual([422, 'query:mapping unknown_column']);
+  expect(await faults(parameters({ preset: 'nobody_knows' }))).toEqual([422, 'query:preset unknown_preset']);
+  const { body } = await upload(caller, id, AMBIGUOUS, parameters({ constants: { chanel: 'tv', currency: 'EUR' } }));
+  expect(body['error']!['message']).toMatch(
+    /^constants: "chanel" is no canonical column; did you mean channel\? There/,
+  );
+
+  const inForm = async (options: string) => {
+    const answer = await upload(caller, id, ...formWith(['options', 'file'], options));
+    const { code, param } = answer.body['error']!;
+    return [answer.status, code, param];
+  };
+  expect(await inForm('{"mapping":{"order_id":"Nummer"}}')).toEqual([
+    422,
+    'invalid_mapping',
+    '/options/mapping/order_id',
+  ]);
+  expect(await inForm('{"preset":"nobody_knows"}')).toEqual([422, 'unknown_preset', '/options/preset']);
+  expect(await inForm('{"preset":')).toEqual([422, 'invalid_json', '/options']);
+  const nothingSaid = await upload(caller, id, ...formWith(['options', 'file'], '{"locale":"de-DE","currency":null}'));
+  expect(nothingSaid.status).toBe(202);
+
+  const { errors } = await caller.graphql(
+    `query ($input: InspectRecordsInput!) { inspectRecords(input: $input) { inspection { kind } } }`,
+    { input: { dataSourceId: id, content: AMBIGUOUS, options: { mapping: { order_id: 'Nummer' } } } },
+  );
+  expect(errors?.[0]?.extensions).toMatchObject({ reason: 'invalid_mapping', param: '/options/mapping/order_id' });
+});
+
+test('an answer that is none of those offered is refused, and not passed over', async () => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  for (const query of ['', '&dry_run=true']) {
+    const { status, body } = await upload(
+      caller,
+      id,
+      AMBIGUOUS,
+      parameters({ answers: { 'decimals:Umsatz': 'commas' } }) + query,
+    );
+    expect([status, body['error']]).toMatchObject([422, { code: 'invalid_answer', param: '/answers/decimals:Umsatz' }]);
+    expect(body['error']!['message']).toMatch(/"commas" is no answer to decimals:Umsatz.*"comma" \(a comma stands/);
+  }
+});
+
+test.each(['Asia/Kolkata', 'Europe/Kyiv', 'America/Argentina/Buenos_Aires', 'US/Eastern', 'GMT', 'Etc/UTC'])(
+  '%s is a time zone: every name of the database is',
+  async (timezone) => {
+    const caller = await Caller.register(house.root);
+    const { status, body } = await caller.post('/data-sources/connect', {
+      type: 'csv_upload',
+      credentials: {},
+      timezone,
+    });
+    expect(status).toBe(201);
+    const shown = await upload(
+      caller,
+      String(body['data_source_id']),
+      AMBIGUOUS,
+      parameters({ timezone, locale: 'de-DE', dry_run: 'true' }),
+    );
+    expect(shown.status).toBe(200);
+  },
+);
+
+test.each(['+02:00', 'Mars/Base', 'Berlin', ''])('%j is no time zone', async (timezone) => {
+  const caller = await Caller.register(house.root);
+  const id = await newSource(caller);
+  const { body } = await upload(caller, id, AMBIGUOUS, parameters({ timezone, dry_run: 'true' }));
+  expect(body['error']).toMatchObject({ param: 'query:timezone' });
 });
 
 test('a form takes the options ahead of its file; a workbook is a file like any other', async () => {
   const caller = await Caller.register(house.root);
   const id = await newSource(caller);
-  const form = (order: readonly ('options' | 'file')[]) => {
-    const boundary = 'b0undary';
-    const parts = {
-      options:
-        'Content-Disposition: form-data; name="options"\r\n\r\n' +
-        JSON.stringify({ answers: { 'decimals:Umsatz': 'comma' } }),
-      file:
-        'Content-Disposition: form-data; name="file"; filename="orders.csv"\r\nContent-Type: text/csv\r\n\r\n' +
-        AMBIGUOUS,
-    };
-    const text = `${order.map((part) => `--${boundary}\r\n${parts[part]}\r\n`).join('')}--${boundary}--\r\n`;
-    return upload(caller, id, text, '', { 'content-type': `multipart/form-data; boundary=${boundary}` });
-  };
+  const answers = JSON.stringify({ answers: { 'decimals:Umsatz': 'comma' } });
+  const form = (order: readonly ('options' | 'file')[]) => upload(caller, id, ...formWith(order, answers));
   expect((await form(['options', 'file'])).body).toMatchObject({ kind: 'conversions', accepted: 2 });
   expect((await form(['file', 'options'])).body['error']).toMatchObject({ code: 'options_first', param: '/options' });
 

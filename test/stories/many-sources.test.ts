@@ -212,7 +212,12 @@ describe('one shop from many files', () => {
     expect(await analyse({ data_source_ids: [ids.orders, empty] })).toMatchObject({
       status: 409,
       body: {
-        error: { type: 'data_source_unavailable', code: 'never_synced', message: expect.stringContaining(empty) },
+        error: {
+          type: 'data_source_unavailable',
+          code: 'never_synced',
+          message: expect.stringContaining(empty),
+          param: '/data_source_ids/1',
+        },
       },
     });
   });

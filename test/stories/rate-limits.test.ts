@@ -127,6 +127,9 @@ test('a profile tells what its account is held to: numbers agreed, else of the p
   expect(await told()).toEqual([60, 10_000]);
   await agree(`plan = 'pro'`);
   expect(await told()).toEqual([500, null]);
+  await agree(`plan = 'self_hosted'`);
+  expect(await told()).toEqual([6_000, null]);
+  await agree(`plan = 'pro'`);
   await agree('requests_per_day = 70');
   expect(await told()).toEqual([500, 70]);
   await agree('requests_per_minute = 80');
@@ -148,7 +151,7 @@ test('the price list marks the plan of the account, and the sandbox for test key
     return rest;
   };
   expect(await marked(caller)).toEqual(['pay_per_analysis']);
-  for (const plan of ['pro', 'enterprise', 'pay_per_analysis']) {
+  for (const plan of ['pro', 'enterprise', 'self_hosted', 'pay_per_analysis']) {
     await owner.query('update auth.accounts set plan = $2 where account_id = $1', [await accountOf(caller), plan]);
     expect(await marked(caller)).toEqual([plan]);
     expect(await marked(new Caller(house.root, String(pair['test']!['key'])))).toEqual(['sandbox']);

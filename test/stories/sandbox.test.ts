@@ -277,6 +277,7 @@ describe('the sandbox', () => {
       status: 409,
       body: { error: { type: 'data_source_unavailable' } },
     });
+    expect((await caller.get('/data-sources/ds_sandbox_error/quality')).status).toBe(409);
   });
 
   describe('wishes', () => {

@@ -25,7 +25,10 @@ const MOST_WITHOUT_COUNTERPART = 0.1;
 /** Fewer people say nothing of overlap. */
 const FEWEST_PEOPLE = 30;
 
-const percent = (part: number): string => `${(100 * part).toFixed(Math.abs(part) < 0.0995 ? 1 : 0)} %`;
+/** What rounds to nothing has no sign. */
+const percent = (part: number): string =>
+  `${(isNothing(part) ? 0 : 100 * part).toFixed(Math.abs(part) < 0.0995 ? 1 : 0)} %`;
+const isNothing = (part: number): boolean => Math.abs(part) < 0.0005;
 const shown = (perTouch: number): string => perTouch.toPrecision(2);
 
 /**
@@ -151,9 +154,11 @@ function horizonMessage({ estimate }: Measured, failed: boolean, days: string): 
 }
 
 function windowMessage({ estimate }: Measured, failed: boolean): string {
-  const found =
-    `By the later half of the data it brings ${percent(2 * Math.abs(estimate))} of the revenue ` +
-    `${estimate < 0 ? 'less' : 'more'} than by the earlier half`;
+  const difference = 2 * estimate;
+  const compared = isNothing(difference)
+    ? 'as much as'
+    : `${percent(Math.abs(difference))} of the revenue ${difference < 0 ? 'less' : 'more'} than`;
+  const found = `By the later half of the data it brings ${compared} by the earlier half`;
   return failed
     ? `${found}: its effect is not the same over time, so that one figure for the whole range misleads. Look at ` +
         'shorter ranges.'

@@ -154,8 +154,13 @@ export function estimateJointly(
   const under =
     (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder =>
     (correction) =>
-    (belongs, setting) =>
-      adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
+    (belongs, setting) => {
+      const [plain, evidence] = [sumOfCells(sums, belongs), evidenceOf(belongs)];
+      throwIfCancelled();
+      const estimate = adjustJointly(plain, evidence, correction, setting);
+      throwIfCancelled();
+      return estimate;
+    };
   const halo = haloOf(flanks, isBaseline, placeboWindowS / DAY_S);
   const correction = settle(
     under(byGroup, evidenceByGroup),

@@ -73,6 +73,15 @@ export async function planOf(database: Database, accountId: Uuid): Promise<Plan>
   return account.plan;
 }
 
+/** The same, inside a transaction of the account's tenant. */
+export async function planIn(em: SqlEntityManager, accountId: Uuid): Promise<Plan> {
+  const [account] = await em.execute<{ plan: Plan }[]>(`select plan from auth.accounts where account_id = ?`, [
+    accountId,
+  ]);
+  if (account === undefined) throw new Error(`there is no account ${accountId}`);
+  return account.plan;
+}
+
 /** Puts the account's agent on another tier; its next call is limited by that. */
 export async function changeTier(em: SqlEntityManager, accountId: string, tier: Tier): Promise<void> {
   await em.execute(`update auth.accounts set tier = ? where account_id = ?`, [tier, accountId]);

@@ -10,14 +10,15 @@ export interface RateLimit {
 }
 
 /**
- * Who is limited how: keys of the sandbox, operators by plan (`standard`, `pro`, `enterprise`), agents by tier
- * (`agent_enterprise` is the highest tier of the table of four), and strangers by address.
+ * Who is limited how: keys of the sandbox, operators by plan (`standard`, `pro`, `enterprise`, `self_hosted`), agents
+ * by tier (`agent_enterprise` is the highest tier of the table of four), and strangers by address.
  */
 export const RATE_CLASSES = [
   'sandbox',
   'standard',
   'pro',
   'enterprise',
+  'self_hosted',
   'discovery',
   'builder',
   'partner',
@@ -55,13 +56,17 @@ const LIMITS_OF_TIERS: Readonly<
   },
 };
 
-/** The contract's numbers (§8 "Rate limits"); `enterprise` holds until an account has agreed on others. */
+/**
+ * The contract's numbers (§8 "Rate limits"); `enterprise` holds until an account has agreed on others, and
+ * `self_hosted` only keeps a program that has run away from the others.
+ */
 export function standardRateLimits(tierTable: TierTable): RateLimits {
   return {
     sandbox: { perMinute: 100, perDay: null },
     standard: { perMinute: 100, perDay: null },
     pro: { perMinute: 500, perDay: null },
     enterprise: { perMinute: 1_000, perDay: null },
+    self_hosted: { perMinute: 6_000, perDay: null },
     ...LIMITS_OF_TIERS[tierTable],
     register: { perMinute: 10, perDay: 100 },
     oauth: { perMinute: 30, perDay: null },
@@ -95,7 +100,7 @@ export interface Standing {
  * the tier.
  */
 export function rateLimitOf({ plan, tier, agreedPerMinute, agreedPerDay }: Standing): RateLimit {
-  const { perMinute, perDay } = plan === 'pro' || plan === 'enterprise' ? limitsInForce[plan] : rateLimitOfTier(tier);
+  const { perMinute, perDay } = plan === 'pay_per_analysis' ? rateLimitOfTier(tier) : limitsInForce[plan];
   return { perMinute: agreedPerMinute ?? perMinute, perDay: agreedPerDay ?? perDay };
 }
 

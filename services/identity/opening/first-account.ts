@@ -5,7 +5,7 @@ import { ProblemError } from '../../../schema/problems.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { openAccount, type OpenedAccount } from './open-account.ts';
-import type { RequestContext } from '../../../schema/principal.ts';
+import type { Plan, RequestContext } from '../../../schema/principal.ts';
 
 const request = z.object({ email: z.email().max(320), name: z.string().max(80) });
 
@@ -17,11 +17,14 @@ const request = z.object({ email: z.email().max(320), name: z.string().max(80) }
 export class FirstAccount {
   readonly #database: Database;
   readonly #keys: KeyStore;
+  readonly #plan: Plan;
   readonly #token: Buffer;
 
-  constructor(database: Database, keys: KeyStore, token: string) {
+  /** @param plan that the account is put on */
+  constructor(database: Database, keys: KeyStore, plan: Plan, token: string) {
     this.#database = database;
     this.#keys = keys;
+    this.#plan = plan;
     this.#token = digest(token);
   }
 
@@ -52,7 +55,7 @@ export class FirstAccount {
     const { email, name } = parsed.data;
     return openAccount(
       { database: this.#database, keys: this.#keys, context, precondition: assertNoneYet },
-      { email, ...(name === '' ? {} : { name }) },
+      { email, plan: this.#plan, ...(name === '' ? {} : { name }) },
     );
   }
 }

@@ -11,7 +11,7 @@ import type { Plan, RequestContext } from '../../../schema/principal.ts';
 export interface AccountRequest {
   readonly email: string;
   readonly name?: string;
-  readonly plan?: Plan;
+  readonly plan: Plan;
   /** Agreed with this account; the plan decides where they are absent. */
   readonly requestsPerMinute?: number;
   readonly requestsPerDay?: number;

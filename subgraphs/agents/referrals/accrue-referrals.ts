@@ -4,6 +4,7 @@ import type { EventConsumer } from '../../../services/events/relay.ts';
 import { newRequestId, publicId, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { actingFor } from '../../../platform/postgres/acting-for.ts';
+import { planIn } from '../../../services/identity/accounts/account-store.ts';
 import { settleTier, type TierServices } from './settle-tier.ts';
 
 /** Recovered revenue that makes a referral active: 1,000 USD (contract §2, referral program constants). */
@@ -28,7 +29,7 @@ interface Activated {
 /**
  * Lets each completed live analysis count once for the referrals of the agent that served it, in the transaction that
  * relays its event: recovered revenue, activation, and the referrer's tier. A repetition on the same rows counts for
- * nothing, and a later revision is another event.
+ * nothing, nor does an account that runs the service for itself, and a later revision is another event.
  */
 export function accrueReferrals(services: TierServices): EventConsumer {
   return async (em, { type, environment, data, accountId }) => {
@@ -44,6 +45,7 @@ export function accrueReferrals(services: TierServices): EventConsumer {
     const [analysisId, agentId] = [uuidFromPublicId('attr', id), uuidFromPublicId('agent', servedBy)];
     if (analysisId === undefined || agentId === undefined)
       throw new Error(`the event of ${id} in the account ${accountId} has ids that are none`);
+    if ((await planIn(em, accountId)) === 'self_hosted') return;
     const activated = await em.execute<Activated[]>(
       `select * from agents.accrue_referral(?::uuid, ?::uuid, ?::bigint, ?, ?::bigint) order by chain_depth desc`,
       [analysisId, agentId, deltaRCents, inputDigest ?? null, ACTIVE_FROM_CENTS],

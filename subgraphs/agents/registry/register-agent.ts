@@ -69,7 +69,7 @@ export async function registerAgent(
       operatorId: input.operatorId ?? null,
       operatorEmail: input.operatorEmail?.toLowerCase() ?? null,
     };
-    await createAccount(em, { accountId, ...operator, tier: 'discovery' });
+    await createAccount(em, { accountId, ...operator, plan: services.newcomersPlan, tier: 'discovery' });
     const agent = em.create(Agent, {
       id: newUuid(now.getTime()),
       accountId,

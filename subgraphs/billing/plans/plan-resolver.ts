@@ -31,9 +31,13 @@ export class PlanResolver {
     // Test keys work in the sandbox whatever the account has subscribed to.
     const account = (principal.workspace?.homeAccountId ?? principal.accountId) as Uuid;
     const current = principal.environment === 'sandbox' ? 'sandbox' : await planOf(database, account);
+    const shown = PLANS.map((plan) => ({ ...plan, current: plan.planId === current })).filter(
+      // What nobody can ask for stands in the list of those who have it.
+      ({ planId, current: isTheirs }) => planId !== 'self_hosted' || isTheirs,
+    );
     return {
-      plans: PLANS.map((plan) => ({ ...plan, current: plan.planId === current })),
-      trust: recordEnvelope(PLANS.length, clock(), context.apiVersion),
+      plans: shown,
+      trust: recordEnvelope(shown.length, clock(), context.apiVersion),
     };
   }
 }

@@ -1,15 +1,22 @@
 import type { z } from 'zod';
 import type { plan } from '../../../schema/contract/plans.ts';
 import { FEE_FLOOR_CENTS, FEE_RATE } from '../../../schema/platform-fee.ts';
+import type { Plan } from '../../../schema/principal.ts';
 
-export type PlanId = 'sandbox' | 'pay_per_analysis' | 'pro_trial' | 'pro' | 'enterprise';
+export type PlanId = Plan | 'sandbox' | 'pro_trial';
 
 /** A plan as it is for everybody. Money in USD cents; null where a price or limit is agreed by contract. */
 type PricedPlan = Omit<z.output<typeof plan>, 'current'> & { readonly planId: PlanId };
 
-const PER_ANALYSIS_FEE = { rate: FEE_RATE.numerator / FEE_RATE.denominator, floorCents: FEE_FLOOR_CENTS };
+const PER_ANALYSIS_FEE = {
+  rate: Number(FEE_RATE.numerator) / Number(FEE_RATE.denominator),
+  floorCents: Number(FEE_FLOOR_CENTS),
+};
 
-/** The price list (interface specification §1 "Pricing rules", §8 "Rate limits"), cheapest first. */
+/**
+ * The price list (interface specification §1 "Pricing rules", §8 "Rate limits"), cheapest first. The last plan is no
+ * offer: whoever runs the service gives it.
+ */
 export const PLANS: readonly PricedPlan[] = [
   {
     planId: 'sandbox',
@@ -71,4 +78,24 @@ export const PLANS: readonly PricedPlan[] = [
     features: ['Committed spend with volume discounts', 'IP allowlist', 'Custom rate limits'],
     selfServe: false,
   },
+  {
+    planId: 'self_hosted',
+    name: 'Self-hosted',
+    priceCents: 0,
+    currency: 'USD',
+    interval: null,
+    trialDays: null,
+    perAnalysisFee: null,
+    limits: { requestsPerMinute: 6_000, dailyLimit: null },
+    features: ['No fees', 'Outside of the agent program: no recovered revenue for profile, tier or referrals'],
+    selfServe: false,
+  },
 ];
+
+const BY_ID = new Map(PLANS.map((plan) => [plan.planId, plan]));
+
+export function planNamed(planId: PlanId): PricedPlan {
+  const plan = BY_ID.get(planId);
+  if (plan === undefined) throw new Error(`there is no plan ${planId}`);
+  return plan;
+}

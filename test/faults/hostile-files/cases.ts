@@ -8,6 +8,7 @@ import { restructured } from './parquet-mutations.ts';
 import { addRecords, connect, CSV, GZIP, JSON_TYPE, NDJSON, PARQUET, sent, SHAPES } from './shapes.ts';
 import type { Format, Upload } from './shapes.ts';
 import { goodCsv, goodRows, hostileCsv, hostileRows, ndjsonOf } from './text-files.ts';
+import { goodWorkbooks, WORKBOOK } from './workbook-shapes.ts';
 
 export interface HostileCase extends Upload {
   readonly format: Format;
@@ -54,6 +55,11 @@ const MUTATIONS: Readonly<Record<Format, (random: Random) => Upload>> = {
     const [name, file] = oneOf(Object.entries(parquetFiles), random);
     const { bytes, how } = (random() < 0.6 ? restructured : mutated)(file, random);
     return sent(`${name}: ${how}`, bytes, PARQUET);
+  },
+  xlsx: (random) => {
+    const [name, file] = oneOf(Object.entries(goodWorkbooks), random);
+    const { bytes, how } = mutated(file, random);
+    return sent(`${name}: ${how}`, bytes, WORKBOOK);
   },
   gzip: (random) => {
     const { type, bytes } = anyFile(random);

@@ -3,8 +3,9 @@ import { gzipShapes, multipartShapes } from './containers.ts';
 import { namedParquet, oddlyTypedParquet, PARQUET_ROWS, parquetFiles, unfoldingParquet } from './parquet-files.ts';
 import { withPageFields } from './parquet-mutations.ts';
 import { csvShapes, HOSTILE_NAMES, ndjsonShapes } from './text-files.ts';
+import { WORKBOOK, workbookShapes } from './workbook-shapes.ts';
 
-export const FORMATS = ['csv', 'ndjson', 'json', 'graphql', 'parquet', 'gzip', 'multipart', 'connect'] as const;
+export const FORMATS = ['csv', 'ndjson', 'json', 'graphql', 'parquet', 'xlsx', 'gzip', 'multipart', 'connect'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** What is sent, where to, and what is known of it. */
@@ -135,6 +136,7 @@ export const SHAPES: Readonly<Record<Format, readonly Shape[]>> = {
     },
     ...tinyParquetFiles.map((text) => () => sent(`the bytes ${shown(text)}`, Buffer.from(text, 'latin1'), PARQUET)),
   ],
+  xlsx: each(workbookShapes, (how, file) => heavy(sent(how, file(), WORKBOOK))),
   gzip: gzipShapes().map((shape) => () => ({
     ...shape,
     headers: { ...CSV, ...GZIP },

@@ -160,7 +160,7 @@ test('what cannot be done is refused with code 1 and what to do', async () => {
     [
       ['account', 'create', '--email', 'a@b.example', '--plan', 'free'],
       {},
-      'Allowed choices are pay_per_analysis, pro, enterprise',
+      'Allowed choices are pay_per_analysis, pro, enterprise, self_hosted',
     ],
     [['key', 'create', '--account', 'a@b.example', '--scopes', 'all'], {}, 'Scopes are attribution:read'],
     [['account', 'set-plan', 'a@b.example', 'pro'], {}, 'error: There is no account a@b.example.'],
@@ -186,5 +186,11 @@ test('a data directory does without the service: its database runs as long as th
   expect([empty.code, empty.stdout]).toEqual([0, '']);
   expect(empty.stderr).toContain('There is no account yet.');
   expect((await admin(['account', 'create', '--email', 'ops@shop.example'], own)).code).toBe(0);
-  expect((await admin(['account', 'list'], own)).stdout).toContain('pay_per_analysis  people');
+  const billing = ['account', 'create', '--email', 'brand@shop.example'];
+  expect((await admin(billing, { ...own, PUBLIC_BASE_URL: 'https://api.example/v1' })).code).toBe(0);
+  const named = ['account', 'create', '--email', 'own@shop.example', '--plan', 'self_hosted'];
+  expect((await admin(named, { ...own, BILLING: 'on' })).code).toBe(0);
+  // Newest first. Where nothing is said, it is the plan of whoever registers.
+  const plans = (await admin(['account', 'list'], own)).stdout.split('\n').map((line) => line.split(/ {2,}/)[1]);
+  expect(plans.slice(0, 3)).toEqual(['self_hosted', 'pay_per_analysis', 'self_hosted']);
 }, 120_000);

@@ -29,6 +29,15 @@ test('bad files end the command, with the sums and the option that goes on all t
   expect(stderr).toContain('--accept-quality order_match_rate,user_match_rate');
 });
 
+test.each([
+  ['page.pdf', /--report page\.pdf: .*\.html or \.xlsx/],
+  ['nowhere/page.html', /nowhere\/page\.html: the report cannot be written there/],
+])('a report that cannot be written as %s is refused ahead of the analysis', async (file, message) => {
+  const { code, stderr } = await analyze('--report', file);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  expect(stderr).not.toMatch(/Reading|not good enough/);
+});
+
 test('what is accepted stands ahead of every figure, in the table, the page and the JSON', async () => {
   const accepted = ['--accept-quality', 'order_match_rate', '--accept-quality', 'user_match_rate'];
   const { code, stdout } = await analyze(...accepted, '--report', 'page.html');
@@ -38,6 +47,10 @@ test('what is accepted stands ahead of every figure, in the table, the page and 
   const page = await readFile(join(folder, 'page.html'), 'utf8');
   expect(page.indexOf('The data is not good enough')).toBeGreaterThan(0);
   expect(page.indexOf('The data is not good enough')).toBeLessThan(page.indexOf('class="tiles"'));
+
+  const workbook = await analyze(...accepted, '--report', 'book.xlsx');
+  expect(workbook.code).toBe(0);
+  expect((await readFile(join(folder, 'book.xlsx'))).subarray(0, 2).toString()).toBe('PK');
 
   const json = await analyze('--accept-quality', 'order_match_rate,user_match_rate', '--json');
   const { data_quality: quality, trust } = JSON.parse(json.stdout) as AttributionReport;

@@ -34,7 +34,8 @@ test('an answer settles what was open, and analyze takes the same', async () => 
 
 test.each([
   [['--timezone', 'Mars/Base'], '--timezone: must be an IANA time zone such as Europe/Berlin.'],
-  [['--map', 'sales=Umsatz'], '--map sales: is not one of user_id'],
+  [['--map', 'sales=Umsatz'], '--map sales: "sales" is no canonical column'],
+  [['--map', 'revenu=Umsatz'], 'did you mean revenue? There are user_id'],
   [['--map', 'Umsatz'], 'Give it as NAME=VALUE.'],
   [['--preset', 'nobody'], 'There is no preset "nobody". Choose one of shopify_orders'],
 ])('%j is refused by name', async (said, message) => {

@@ -67,6 +67,32 @@ describe('loadConfig', () => {
     expect(loadConfig({ PUBLIC_BASE_URL: 'https://api.example/v1/' }).publicBaseUrl).toBe('https://api.example/v1');
   });
 
+  test('nobody pays for a service without a public address, unless it is said', () => {
+    const public_ = { PUBLIC_BASE_URL: 'https://api.example/v1' };
+    expect(
+      [{}, public_, { BILLING: 'on' }, { ...public_, BILLING: 'off' }].map((env) => loadConfig(env).billing),
+    ).toEqual(['off', 'on', 'on', 'off']);
+    expect(refusal({ BILLING: 'yes' })).toBe('BILLING=yes: expected one of on, off');
+  });
+
+  test('who registers others, apart from the doors, is told whether they pay', () => {
+    const secret = 'a-secret-that-is-long-enough-for-it';
+    const apart = {
+      LIFTGRAPH_ROLE: 'subgraph:agents',
+      DATABASE_URL: 'postgres://a:b@c/d',
+      CLICKHOUSE_URL: 'http://default@ch:8123',
+      INTERNAL_SECRET: secret,
+      KEY_PEPPER: secret,
+      KEY_ENCRYPTION_KEY: secret,
+      AUDIT_HEADS_FILE: 'heads.ndjson',
+    };
+    expect(refusal(apart)).toBe(
+      'BILLING is not set: role subgraph:agents needs it, on or off, or else PUBLIC_BASE_URL',
+    );
+    expect(loadConfig({ ...apart, BILLING: 'off' }).billing).toBe('off');
+    expect(loadConfig({ ...apart, PUBLIC_BASE_URL: 'https://api.example/v1' }).billing).toBe('on');
+  });
+
   test('rate limits are the contract’s, by the table of tiers, but for those that are named', () => {
     expect(loadConfig({}).rateLimits).toMatchObject({
       sandbox: { perMinute: 100, perDay: null },
@@ -201,6 +227,7 @@ describe('loadConfig', () => {
       SUBGRAPH_ATTRIBUTION_URL: 'http://a:1/graphql',
       SUBGRAPH_AGENTS_URL: 'http://b:2/graphql',
       SUBGRAPH_BILLING_URL: 'http://c:3/graphql',
+      BILLING: 'off',
     };
     for (const role of ROLES) expect(loadConfig({ ...everything, LIFTGRAPH_ROLE: role }).role).toBe(role);
   });

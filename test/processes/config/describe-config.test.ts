@@ -34,6 +34,7 @@ const CHANGED = {
   TRUSTED_PROXY_HOPS: '2',
   CONNECTIONS_MAX: '200',
   CONNECTIONS_MAX_PER_ADDRESS: '30',
+  BILLING: 'off',
   TIER_TABLE: 'four',
   RATE_LIMITS: 'standard=7,discovery=8/90',
   CORS_ORIGINS: 'https://app.example,https://admin.example',

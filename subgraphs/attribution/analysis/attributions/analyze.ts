@@ -68,6 +68,8 @@ export interface RunData {
   readonly warnings?: readonly string[];
   /** What identities did to the journeys; absent where there are none. */
   readonly stitching?: AnalysisDiagnostics['stitching'];
+  /** New against returning customers; absent where no order says which it is. */
+  readonly customers?: AnalysisDiagnostics['customers'];
 }
 
 /** What is asked of a run, beside its rows. */
@@ -285,6 +287,7 @@ function compose(
         ...breakdownWarnings,
       ],
       ...(data.stitching !== undefined && { stitching: data.stitching }),
+      ...(data.customers !== undefined && { customers: data.customers }),
       ...tests,
       models,
     },

@@ -1,9 +1,6 @@
 import { Ctx, Directive, Field, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
-import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
-import { CentsScalar, UrlScalar } from '../../../../platform/graph/scalars.ts';
-import { requireUuid } from '../../../../platform/identifiers.ts';
-import type { Database } from '../../../../platform/postgres/database.ts';
+import { UrlScalar } from '../../../../platform/graph/scalars.ts';
 import { DataSourceType } from '../../intake/data-sources/data-source-type.ts';
 import { attributionTypes, type AttributionRecord } from './attribution-types.ts';
 
@@ -53,45 +50,5 @@ export class AttributionLinksResolver {
   reportUrl(@Root() { id, currency }: AttributionRecord): string | null {
     // Figures and their currency come together.
     return currency === null ? null : `${this.#publicBaseUrl}/attribution/${id}/report`;
-  }
-}
-
-/** What the attribution subgraph adds to an agent. */
-@Resolver(() => ServedAgentType)
-export class ServedAgentResolver {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  @FieldResolver(() => CentsScalar, {
-    nullable: true,
-    description:
-      'Recovered revenue of all completed live analyses that the agent served: to itself in every account, to others ' +
-      'in theirs. Null only together with an error.',
-  })
-  async totalDeltaRCents(@Root() agent: ServedAgentType, @Ctx() context: RequestContext): Promise<number> {
-    const principal = assertAction(context.principal, 'agent:readSelf');
-    const agentId = requireUuid('agent', agent.id, 'agent');
-    const values = [agentId];
-    const [row] =
-      agentId === principal.agentId
-        ? await this.#database.ask<{ total: string }>({
-            name: 'attribution.recovered_by',
-            text: 'select attribution.recovered_by($1) as total',
-            values,
-          })
-        : await this.#database.askAs<{ total: string }>(
-            { ...principal, environment: 'live' },
-            {
-              name: 'attribution.recovered_here_by',
-              text:
-                `select least(coalesce(sum((result ->> 'deltaRCents')::numeric), 0), ${Number.MAX_SAFE_INTEGER}) ` +
-                `as total from attribution.attributions where agent_id = $1 and status = 'completed'`,
-              values,
-            },
-          );
-    return Number(row!.total);
   }
 }

@@ -7,6 +7,7 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import { recordedRange, type StoredDay } from '../../intake/data-sources/source-days.ts';
 import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { spanOf } from '../journeys/journey-query.ts';
+import { measureCustomerTypes } from '../journeys/customer-types.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { orderCosts } from '../../intake/touchpoints/order-costs.ts';
@@ -94,6 +95,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       rows,
       days,
       stitching,
+      customers,
       measured,
     ] = await Promise.all([
       journeysRead,
@@ -104,6 +106,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       count(journeysRead.then(({ counted }) => counted!)),
       daysRead,
       stitchingOf(clickhouse, together),
+      measureCustomerTypes(clickhouse, { ...source, dateRange, lookbackDays, conversionEvent }),
       quality,
     ]);
     const spendByChannel = await spendOfChannels;
@@ -125,6 +128,7 @@ function readRunData(store: ClickHouse): LoadRunData {
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
       ...(stitching !== null && { stitching }),
+      ...(customers !== null && { customers }),
       warnings: [
         ...(ignoresPaths ? [IGNORED_PATHS] : []),
         ...together.warnings,

@@ -77,12 +77,15 @@ export function presentAttribution(
 }
 
 function presentDiagnostics(
-  { diagnostics: { tests, ...diagnostics }, calibrations }: AnalysisFigures,
+  { diagnostics: { tests, customers, ...diagnostics }, calibrations }: AnalysisFigures,
   isShown: (channel: string) => boolean,
 ) {
   return {
     ...diagnostics,
     ...(tests !== undefined && { tests: shownTests(tests, isShown) }),
+    ...(customers !== undefined && {
+      customers: { ...customers, channels: customers.channels.filter(({ channel }) => isShown(channel)) },
+    }),
     models: shownModels(diagnostics.models),
     experiments: (calibrations ?? []).map((each) => ({ ...each, channels: each.channels ?? [each.channel] })),
   };

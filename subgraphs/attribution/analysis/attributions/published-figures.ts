@@ -40,12 +40,10 @@ export function publicationOf({ status, result, failure }: Stored): Publication 
  * @throws ProblemError `conflict` (not_ready) where it has none, or none yet
  */
 export function requireFigures(attribution: Stored): AnalysisFigures {
-  const { status, figures } = publicationOf(attribution);
-  if (figures === null)
-    throw new ProblemError(
-      'conflict',
-      `The analysis is ${status} and has no figures${isFinished(attribution) ? '' : ' yet'}.`,
-      { code: 'not_ready' },
-    );
-  return figures;
+  const { figures, failure } = publicationOf(attribution);
+  if (figures !== null) return figures;
+  const message = isFinished(attribution)
+    ? `The analysis failed and has no figures: ${failure?.message ?? 'run it again.'}`
+    : 'The analysis is under way and has no figures yet. Ask again when its status is completed.';
+  throw new ProblemError('conflict', message, { code: 'not_ready' });
 }

@@ -18,7 +18,7 @@ export function assertGoodEnough(quality: DataQuality | undefined, accepted?: re
   if (refused.length > 0)
     throw new RunFailedError({
       code: 'data_quality_insufficient',
-      message: `${sentenceOf(refused)} To go on all the same, ask again with accept_quality: ${namesOf(refused)}.`,
+      message: `${sentenceOf(refused)} To go on all the same, ask again with ${acceptanceOf(refused)}.`,
     });
 }
 
@@ -32,7 +32,7 @@ export function refuseBlocking(
   if (refused.length > 0)
     throw new ProblemError(
       'validation_error',
-      `${sentenceOf(refused)} To go on all the same, name what you accept in accept_quality: ${namesOf(refused)}.`,
+      `${sentenceOf(refused)} To go on all the same, name what you accept: ${acceptanceOf(refused)}.`,
       {
         code: 'data_quality_insufficient',
         param,
@@ -49,7 +49,12 @@ export const sentenceOf = (refused: readonly QualityCheck[]): string =>
     ...new Set(refused.map(({ remedy }) => remedy)),
   ].join(' ');
 
-const namesOf = (refused: readonly QualityCheck[]): string => JSON.stringify(refused.map(({ code }) => code));
+/** How either door is told. */
+function acceptanceOf(refused: readonly QualityCheck[]): string {
+  const codes = refused.map(({ code }) => code);
+  const names = codes.map((code) => code.toUpperCase()).join(', ');
+  return `accept_quality: ${JSON.stringify(codes)} (acceptQuality: [${names}] in GraphQL)`;
+}
 
 /**
  * The least risk of an answer whose rows are known to be bad: 1 where something blocking was accepted, half where money

@@ -6,7 +6,7 @@ import type { Principal } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
-import { newUuid, publicId, uuid, type Uuid } from '../../../../platform/identifiers.ts';
+import { newUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../../platform/postgres/pub-sub.ts';
 import { namedSources } from '../../intake/channel-rules/channel-rule-store.ts';
@@ -15,13 +15,20 @@ import { namesOf } from '../../intake/data-sources/channel-names.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { parseDateRange, type DateRange } from '../../intake/data-sources/date-range.ts';
 import { listenToLateRows } from '../../intake/data-sources/late-rows.ts';
-import { findSources, requireSources, sourcesParam, type Joined } from '../../intake/data-sources/joined-sources.ts';
+import {
+  findSources,
+  requireSources,
+  sourceParam,
+  sourcesParam,
+  type Joined,
+} from '../../intake/data-sources/joined-sources.ts';
 import { rowsOfDays, UNDATED } from '../../intake/data-sources/source-days.ts';
-import type { SourceServices } from '../../intake/data-sources/require-source.ts';
+import { refuseUnusable, type SourceServices } from '../../intake/data-sources/require-source.ts';
 import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-agent.ts';
 import { workspaceOf } from '../../intake/data-sources/workspace-of.ts';
 import type { MeasureQuality } from '../../intake/quality/measure-quality.ts';
 import { acceptRun } from '../../runs/accept-run.ts';
+import type { FeeAhead } from './announce-attribution.ts';
 import { Attribution, ATTRIBUTION_RUNS } from './attribution.ts';
 import { refuseBadRows } from './refuse-bad-rows.ts';
 
@@ -32,6 +39,7 @@ export interface RunAttributionServices extends SourceServices {
   readonly publicBaseUrl: string;
   /** The channels that a source has rows of. */
   readonly channelsOf: (source: SourceKey) => Promise<readonly string[]>;
+  readonly feeAhead: FeeAhead;
   readonly isAgent: IsAgent;
   readonly measureQuality: MeasureQuality;
   readonly clock: () => Date;
@@ -81,7 +89,7 @@ export async function runAttribution(
 
   return services.database.asTenant(principal, async (em) => {
     const sources = (await findSources(em, dataSourceIds)) ?? refuseGone(param);
-    for (const each of sources) refuseUnusable(each, param);
+    for (const [place, each] of sources.entries()) refuseUnusable(each, sourceParam(input, place));
     refuseWithoutUsers(sources, model);
     const [source] = sources;
     const attribution = em.create(Attribution, {
@@ -151,7 +159,7 @@ async function refuseUnknownChannels(
 }
 
 /** Rules of one source are bounded where they are set; a statement that reads several has those of all of them. */
-function refuseCostlyRules(source: SourceKey, param: string): void {
+export function refuseCostlyRules(source: SourceKey, param: string): void {
   const groups = namedAlike(source);
   if (groups.length < 2) return;
   const rules = groups.flatMap(({ naming }) => naming?.rules ?? []);
@@ -166,19 +174,6 @@ function refuseCostlyRules(source: SourceKey, param: string): void {
 
 function refuseGone(param: string): never {
   throw new ProblemError('resource_not_found', 'One of the data sources was deleted just now.', { param });
-}
-
-/** @throws ProblemError `data_source_unavailable` */
-export function refuseUnusable(source: DataSource, param: string): void {
-  if (source.statistics != null) return;
-  if (source.error != null)
-    throw new ProblemError('data_source_unavailable', source.error.message, { code: source.error.code, param });
-  throw new ProblemError(
-    'data_source_unavailable',
-    `The data source ${publicId('ds', source.id as Uuid)} has no rows yet. Upload them with ` +
-      'POST /v1/data-sources/{id}/records, then ask again.',
-    { code: 'never_synced', param },
-  );
 }
 
 function refuseWithoutUsers(sources: readonly DataSource[], model: Attribution['model']): void {

@@ -9,6 +9,9 @@ import { presentAttribution } from './present-attribution.ts';
 /** Of the presentation that is signed; the version touches the trust envelope alone, which is not. */
 const SIGNED_API_VERSION = '2026-02-01';
 
+/** The fee is not covered: it is charged later. */
+const NOT_SIGNED = { platformFeeCents: null, billed: null };
+
 /**
  * Signs completed analyses for `issuer`, the address of the service without `/v1`. A live result is signed by the live
  * key, a sandbox result by the sandbox key.
@@ -26,7 +29,7 @@ export function resultSigner(keys: Pick<SigningKeyStore, 'current'>, issuer: str
       jti: randomUUID(),
       revision: result.revision,
       delta_r_cents: result.deltaRCents ?? 0,
-      digest: resultDigest(restAttribution(result)),
+      digest: resultDigest(restAttribution(result, NOT_SIGNED)),
     };
     return signClaims(claims, await keys.current(em, completed.environment));
   };

@@ -4,7 +4,7 @@ import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
 import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.ts';
 import { parseFilter } from '../../../../platform/graph/parse-input.ts';
-import { publicId, requireUuid } from '../../../../platform/identifiers.ts';
+import { publicId } from '../../../../platform/identifiers.ts';
 import { AccessLog } from '../../../../services/audit/access-log.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { presentTrust } from '../attributions/present-trust.ts';
@@ -33,26 +33,32 @@ export class ExperimentDesignResolver {
     const principal = assertAction(context.principal, 'experiment:read');
     const filter = parseFilter(designFilter, given);
     const now = this.#services.clock();
-    const dataSourceId = requireUuid('ds', filter.dataSourceId, 'data source', '/data_source_id');
-    const question = { dataSourceId, dateRange: filter.dateRange ?? null };
-    const { range, found } = await figuresFor(this.#services, principal, question, context.sandboxDelayMs);
+    const { dataSourceIds, range, found } = await figuresFor(this.#services, principal, filter, context.sandboxDelayMs);
     const power = filter.power ?? DEFAULT_POWER;
-    const asked = { dataSourceId: publicId('ds', dataSourceId), dateRange: daysOf(range), power };
+    const sources = dataSourceIds.map((id) => publicId('ds', id));
+    const asked = {
+      dataSourceId: sources[0]!,
+      ...(sources.length > 1 && { dataSourceIds: sources }),
+      dateRange: daysOf(range),
+      power,
+    };
     if (found === null) {
       const trust = recordEnvelope(0, now, context.apiVersion);
       return { ...asked, status: 'processing', currency: null, attributionId: null, designs: [], warnings: [], trust };
     }
     const { figures, trust, sourceNow, attributionId } = found;
-    const { designs, warnings } = designsOfFigures(figures, range, power);
-    await this.#accesses.tell(context, { type: 'data_source', id: asked.dataSourceId });
+    const { designs, warnings } = designsOfFigures(figures, range, power, filter.channel);
+    for (const id of sources) await this.#accesses.tell(context, { type: 'data_source', id });
     return {
       ...asked,
       status: 'completed',
       currency: figures.currency,
       attributionId,
-      designs: designs
-        .map((design) => ({ ...design, channel: groupName(design.channels), method: 'holdout' as const }))
-        .filter(({ channel }) => filter.channel == null || channel === filter.channel),
+      designs: designs.map((design) => ({
+        ...design,
+        channel: groupName(design.channels),
+        method: 'holdout' as const,
+      })),
       warnings,
       trust:
         trust === null

@@ -3,6 +3,7 @@ import { ATTRIBUTION_DEFAULTS } from '../../../../schema/contract/attribution-re
 import type { Principal } from '../../../../schema/principal.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { DateRange } from '../../intake/data-sources/date-range.ts';
+import type { Joined } from '../../intake/data-sources/joined-sources.ts';
 import { arrivalsOf } from '../../intake/data-sources/late-rows.ts';
 import { Attribution } from '../attributions/attribution.ts';
 import { publicationOf } from '../attributions/published-figures.ts';
@@ -11,9 +12,9 @@ import { Insight } from './insight.ts';
 /** Of one source and account that are kept; the oldest give way. */
 const MOST_INSIGHTS = 100;
 
-/** The source that is asked about, and the days. */
+/** The sources that are asked about, and the days. */
 export interface RangeKey {
-  readonly dataSourceId: Uuid;
+  readonly dataSourceIds: Joined<Uuid>;
   readonly range: DateRange;
 }
 
@@ -25,14 +26,14 @@ export class InsightStore {
     this.#em = em;
   }
 
-  /** Names what a run on the source would stand on now. */
-  async ground(dataSourceId: Uuid): Promise<string> {
+  /** Names what a run on the sources would stand on now. */
+  async ground(dataSourceIds: Joined<Uuid>): Promise<string> {
     const [row] = await this.#em.execute<{ experiments: string }[]>(
       `select concat_ws(' ', count(*), max(created_at)) as experiments from attribution.experiments
-       where data_source_id = ?`,
-      [dataSourceId],
+       where data_source_id = any (?::text::uuid[])`,
+      [arrayOf(dataSourceIds)],
     );
-    return `${await arrivalsOf(this.#em, [dataSourceId])} ${row?.experiments ?? ''}`;
+    return `${await arrivalsOf(this.#em, dataSourceIds)} ${row?.experiments ?? ''}`;
   }
 
   /**
@@ -40,19 +41,25 @@ export class InsightStore {
    * while it is brought up to date. Null also where it can't be read, or a release that kept less has made it.
    */
   async newestAnalysis({
-    dataSourceId,
+    dataSourceIds,
     range,
   }: {
-    readonly dataSourceId: Uuid;
+    readonly dataSourceIds: Joined<Uuid>;
     readonly range: DateRange | null;
   }): Promise<Attribution | null> {
     const [found] = await this.#em.execute<{ id: Uuid }[]>(
       `select id from attribution.attributions
        where data_source_id = ? and model = 'causal' and conversion_event = ? and deleted_at is null
-         and status <> 'failed' and result is not null and data_source_ids is null
+         and status <> 'failed' and result is not null
+         and coalesce(data_source_ids, array[data_source_id]) = ?::text::uuid[]
          ${range === null ? '' : 'and date_start = ? and date_end = ?'}
        order by completed_at desc, id desc limit 1`,
-      [dataSourceId, ATTRIBUTION_DEFAULTS.conversionEvent, ...(range === null ? [] : [range.start, range.end])],
+      [
+        dataSourceIds[0],
+        ATTRIBUTION_DEFAULTS.conversionEvent,
+        arrayOf(dataSourceIds),
+        ...(range === null ? [] : [range.start, range.end]),
+      ],
     );
     if (found === undefined) return null;
     const analysis = await this.#em.findOne(Attribution, { id: found.id });
@@ -61,12 +68,15 @@ export class InsightStore {
   }
 
   /** The run that began last of those that stand on the same ground. */
-  async newest({ dataSourceId, range }: RangeKey, ground: string): Promise<Insight | null> {
-    return this.#em.findOne(
-      Insight,
-      { dataSourceId, ground, deletedAt: null, dateStart: range.start, dateEnd: range.end },
-      { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+  async newest({ dataSourceIds, range }: RangeKey, ground: string): Promise<Insight | null> {
+    const [found] = await this.#em.execute<{ id: Uuid }[]>(
+      `select id from attribution.insights
+       where data_source_id = ? and ground = ? and deleted_at is null and date_start = ? and date_end = ?
+         and coalesce(data_source_ids, array[data_source_id]) = ?::text::uuid[]
+       order by created_at desc, id desc limit 1`,
+      [dataSourceIds[0], ground, range.start, range.end, arrayOf(dataSourceIds)],
     );
+    return found === undefined ? null : this.#em.findOne(Insight, { id: found.id });
   }
 
   /** Two requests that begin a run on one source do so one after the other. */
@@ -88,3 +98,5 @@ export class InsightStore {
       );
   }
 }
+
+const arrayOf = (ids: Joined<Uuid>): string => `{${ids.join(',')}}`;

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { ATTRIBUTION_DEFAULTS } from '../../../../schema/contract/attribution-request.ts';
+import { QUALITY_CODES } from '../../../../schema/value-lists.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import { runColumns } from '../../runs/run.ts';
 import type { StoredRuns } from '../../runs/run-table.ts';
@@ -14,7 +15,10 @@ const InsightSchema = defineEntity({
   schema: 'attribution',
   properties: {
     ...runColumns<AnalysisFigures>(),
+    /** The first of several. */
     dataSourceId: p.uuid().$type<Uuid>(),
+    /** All of several; null for one. */
+    dataSourceIds: p.array().columnType('uuid[]').$type<Uuid[]>().nullable(),
     dateStart: p.date(),
     dateEnd: p.date(),
     /** Names the rows, rules and experiments that it stands on: on others, it says nothing. */
@@ -41,13 +45,18 @@ export const INSIGHT_RUNS: StoredRuns<Insight> = {
   manyRows: ATTRIBUTION_RUNS.manyRows,
 };
 
-/** An analysis as it is when nothing is asked for but source and range. */
-export function askedBy({ accountId, environment, dataSourceId, dateStart, dateEnd }: Insight): AskedAnalysis {
+/**
+ * An analysis as it is when nothing is asked for but sources and range. Rows that are bad refuse whoever reads it, not
+ * the run: the next one may accept them.
+ */
+export function askedBy(insight: Insight): AskedAnalysis {
+  const { accountId, environment, dataSourceId, dataSourceIds, dateStart, dateEnd } = insight;
   const { granularity, lookbackWindowDays, conversionEvent, confidenceLevel, markovOrder } = ATTRIBUTION_DEFAULTS;
   return {
     accountId,
     environment,
     dataSourceId,
+    dataSourceIds: dataSourceIds ?? null,
     dateStart,
     dateEnd,
     model: 'causal',
@@ -57,5 +66,6 @@ export function askedBy({ accountId, environment, dataSourceId, dateStart, dateE
     conversionEvent,
     confidenceLevel,
     markovOrder,
+    acceptQuality: [...QUALITY_CODES],
   };
 }

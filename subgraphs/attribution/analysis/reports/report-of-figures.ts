@@ -85,8 +85,24 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
       }),
       models: shownModels(diagnostics.models),
       experiments: (figures.calibrations ?? []).map(reportedExperiment),
+      ...(diagnostics.customers !== undefined && { customers: reportedCustomers(diagnostics.customers, isShown) }),
       ...(diagnostics.stitching !== undefined && { stitching: reportedStitching(diagnostics.stitching) }),
     },
+  };
+}
+
+function reportedCustomers(
+  found: NonNullable<AnalysisFigures['diagnostics']['customers']>,
+  isShown: (channel: string) => boolean,
+) {
+  const group = ({ orders, revenue }: typeof found.new) => ({ orders, revenue: money(revenue) });
+  return {
+    new: group(found.new),
+    returning: group(found.returning),
+    unknown: group(found.unknown),
+    channels: found.channels
+      .filter(({ channel }) => isShown(channel))
+      .map(({ channel, orders, newOrders }) => ({ channel, orders, new_orders: newOrders })),
   };
 }
 

@@ -212,10 +212,19 @@ export async function withdrawDataSource(
 
 /** An error about the inline rows names them as the request does: below `/credentials`. */
 export function blamingCredentials(error: unknown): unknown {
-  return error instanceof ProblemError
-    ? error.renaming((pointer) => (pointer.startsWith('/') ? `/credentials${pointer}` : pointer))
-    : error;
+  if (!(error instanceof ProblemError)) return error;
+  const { type, errors = [], ...problem } = error.problem;
+  if (errors.some(({ param }) => param.startsWith('/answers/'))) {
+    const param = '/credentials/content';
+    const message = `${errors.map((each) => each.message).join(' ')} ${NO_ANSWERS}`;
+    return new ProblemError(type, message, { ...problem, param, errors: errors.map((each) => ({ ...each, param })) });
+  }
+  return error.renaming((pointer) => (pointer.startsWith('/') ? `/credentials${pointer}` : pointer));
 }
+
+const NO_ANSWERS =
+  'No answer can be given here: connect without content, then send the file to POST /v1/data-sources/{id}/records, ' +
+  'which takes answers.';
 
 /** Credentials where the request has them, so that errors name them so. Made once: compiling a schema takes time. */
 const shapes = new WeakMap<Connector, z.ZodType<{ readonly credentials: unknown }>>();

@@ -208,7 +208,7 @@ export class DataSourceResolver {
         ),
       recall: (stored) => Promise.resolve(stored),
     }).catch((error: unknown) => {
-      throw blamingRows(error);
+      throw blamingInput(error, '/records');
     });
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
   }
@@ -233,7 +233,7 @@ export class DataSourceResolver {
         body: bytesOf(Buffer.from(content ?? JSON.stringify(records))),
       })
       .catch((error: unknown) => {
-        throw records === undefined ? error : blamingRows(error);
+        throw blamingInput(error, records === undefined ? '/content' : '/records');
       });
     return { inspection: found, trust: this.#trust(context, found.accepted) };
   }
@@ -330,9 +330,12 @@ function rejectKeyIn(text: string): { readonly uploadId: Uuid; readonly line: nu
 }
 
 /** Where a file has its content, the input has its rows. */
-function blamingRows(error: unknown): unknown {
+function blamingInput(error: unknown, rows: '/records' | '/content'): unknown {
   return error instanceof ProblemError
-    ? error.renaming((pointer) => (/^$|^\/(content|mapping)\b/.test(pointer) ? '/records' : pointer))
+    ? error.renaming((pointer) => {
+        if (/^\/(mapping|constants|preset|answers)\b/.test(pointer)) return `/options${pointer}`;
+        return /^$|^\/content\b/.test(pointer) ? rows : pointer;
+      })
     : error;
 }
 

@@ -25,6 +25,11 @@ export function sourcesParam({ dataSourceIds, brandId }: NamedSources): string {
   return dataSourceIds !== undefined ? '/data_source_ids' : brandId !== undefined ? '/brand_id' : '/data_source_id';
 }
 
+/** Where the request names one of them. */
+export function sourceParam(named: NamedSources, place: number): string {
+  return named.dataSourceIds === undefined ? sourcesParam(named) : `/data_source_ids/${place}`;
+}
+
 /**
  * The sources of a request as the caller may see them, ready to be read.
  * @throws ProblemError `resource_not_found`, for another tenant's source exactly as for an unknown one, and for a brand
@@ -45,11 +50,12 @@ export async function requireSources(
 async function askedIds(
   { database }: SourceServices,
   principal: Principal,
-  { dataSourceId, dataSourceIds, brandId }: NamedSources,
+  named: NamedSources,
 ): Promise<readonly (readonly [Uuid, string])[]> {
+  const { dataSourceId, dataSourceIds, brandId } = named;
   if (dataSourceIds !== undefined)
     return dataSourceIds.map((each, place) => {
-      const param = `/data_source_ids/${place}`;
+      const param = sourceParam(named, place);
       return [requireUuid('ds', each, 'data source', param), param];
     });
   if (brandId === undefined)

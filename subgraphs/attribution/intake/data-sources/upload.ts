@@ -21,10 +21,6 @@ export interface FileQuality {
   readonly unpricedRejects?: number;
   /** IANA zone in which times without one were read. */
   readonly assumedTimeZone?: string;
-  /** Rows whose date can be read in two ways. */
-  readonly ambiguousDates?: number;
-  /** Refunds that were left out. */
-  readonly droppedRefunds?: number;
 }
 
 const UploadSchema = defineEntity({

@@ -10,7 +10,7 @@ import { RECORD_MEDIA_TYPES } from '../connectors/records-body.ts';
 import type { FileQuality } from '../data-sources/upload.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 import { ratesOf } from './exchange-rates.ts';
-import type { ExchangeRates } from './reader/currency-rates.ts';
+import type { WrittenRates } from './reader/currency-rates.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
@@ -38,10 +38,12 @@ export interface ReadingOptions {
   readonly options?: UploadOptions;
   /** Canonical column → the name in files of this source that have it. */
   readonly usualMapping?: Readonly<Record<string, string>>;
+  /** What was said of earlier files of the source, by the digest of their headers; none where absent. */
+  readonly remembered?: Readonly<Record<string, UploadOptions>>;
   /** Null or absent: the first currency of the file becomes the source's, USD if it names none. */
   readonly sourceCurrency?: string | null;
   /** What other currencies are worth in that of the source; none where absent. */
-  readonly rates?: ExchangeRates;
+  readonly rates?: WrittenRates;
   /** Upper bound of the decoded content, 8 GiB unless given. */
   readonly maxBytes?: number;
   /** Whose limits hold while it is read; large unless given. */
@@ -97,7 +99,7 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
     const finding = await readAll({ ...options, rates }, file, false, (block) => blocks.add(block));
     await blocks.settled();
     await retried(() => store.reject(finding.rejects, versionOf(options.now, 0, false)));
-    const report = reportOf(options.uploadId, finding);
+    const report = reportOf(options, finding);
     const repeated = await retried(() =>
       store.repeatedOrders(finding.conversions, versionsOf(options.now, finding.kind === 'conversions')),
     );
@@ -147,6 +149,9 @@ function instructionsOf(options: ReadingOptions, isDryRun: boolean): ReadingInst
     delimiter: delimiterOf(options.delimiter),
     ...wishesOf(options.options),
     usualMapping: options.usualMapping ?? {},
+    remembered: Object.fromEntries(
+      Object.entries(options.remembered ?? {}).map(([digest, said]) => [digest, wishesOf(said)]),
+    ),
     isDryRun,
     currency: options.sourceCurrency ?? null,
     rates: options.rates ?? {},
@@ -197,8 +202,17 @@ class Blocks {
 }
 
 /** What the sender should know beside the rejects. */
-export function warningsOf({ preset, skipped, hasZoneless, currency, converted }: ReadingFinding): string[] {
+export function warningsOf(
+  { preset, skipped, hasZoneless, currency, converted, headerDigest }: ReadingFinding,
+  remembered: ReadingOptions['remembered'] = {},
+): string[] {
   return [
+    ...(Object.hasOwn(remembered, headerDigest)
+      ? [
+          `The file was read by what was said of the last one with these columns: ` +
+            `${shortened(JSON.stringify(remembered[headerDigest]))}. What you say of a file holds in place of it.`,
+        ]
+      : []),
     ...converted.map(
       ({ currency: other, rows, amount, worth }) =>
         `The amounts of ${rows} ${rows === 1 ? 'row' : 'rows'} in ${other}, ${MONEY.format(amount)} in all, were ` +
@@ -217,13 +231,16 @@ export function warningsOf({ preset, skipped, hasZoneless, currency, converted }
   ];
 }
 
-function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
+const LONGEST_TOLD = 500;
+const shortened = (text: string): string => (text.length > LONGEST_TOLD ? `${text.slice(0, LONGEST_TOLD)}…` : text);
+
+function reportOf({ uploadId, remembered }: IngestOptions, finding: ReadingFinding): IngestReport {
   const { kind, accepted, rejected, conversions, earliestMs, latestMs } = finding;
   const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     uploadId,
     kind,
-    warnings: warningsOf(finding),
+    warnings: warningsOf(finding, remembered),
     rowsAccepted: accepted,
     rowsRejected: rejected,
     touchpoints: kind === 'touchpoints' || kind === 'events' ? accepted - conversions : 0,
@@ -236,6 +253,7 @@ function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
       .map(({ value, ...reject }) => ({ ...reject, message: rejectMessage(reject.code, value) })),
     bytes: finding.bytes,
     contentDigest: finding.digest,
+    headerDigest: finding.headerDigest,
     earliest: timeOf(earliestMs),
     latest: timeOf(latestMs),
     quality: qualityOf(finding),

@@ -21,6 +21,8 @@ export interface IngestReport {
   readonly bytes: number;
   /** `sha256:` + hex over the decoded content. */
   readonly contentDigest: string;
+  /** Names files with the same columns. */
+  readonly headerDigest: string;
   /** Time span of the accepted rows, RFC 3339; null when none carries a time. */
   readonly earliest: string | null;
   readonly latest: string | null;

@@ -6,10 +6,11 @@ import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { Database, TenantScope } from '../../../../platform/postgres/database.ts';
 import type { RecordsBody } from '../connectors/records-body.ts';
+import { rememberedOptions } from '../data-sources/remembered-options.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
 import { ratesOf } from './exchange-rates.ts';
-import { assertReadable, inspectFile, warningsOf } from './ingest-records.ts';
+import { assertReadable, inspectFile, warningsOf, type ReadingOptions } from './ingest-records.ts';
 import type { SampledRows } from './reader/read-sample.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import type { ReadingFinding } from './reading-messages.ts';
@@ -38,13 +39,15 @@ export async function inspectRecords(
 ): Promise<Inspection> {
   assertReadable(records);
   const { database, clickhouse, readingRoom: room } = services;
-  const source = await database.asTenant(tenant, (em) => new DataSourceStore(em).require(dataSourceId));
+  const { source, remembered } = await database.asTenant(tenant, async (em) => ({
+    source: await new DataSourceStore(em).require(dataSourceId),
+    remembered: await rememberedOptions(em, dataSourceId, records.options),
+  }));
   const leave = room.enter(tenant.accountId);
   try {
     await using file = await room.receive(tenant.accountId, records.body, MAX_CONTENT_BYTES);
     const key = { accountId: source.accountId, dataSourceId };
-    const rates = await ratesOf(clickhouse, key);
-    const finding = await room.inTurn(file, (size) =>
+    const finding = await room.inTurn(file, async (size) =>
       inspectFile(file, {
         room,
         size,
@@ -53,19 +56,25 @@ export async function inspectRecords(
         delimiter: source.delimiter ?? 'auto',
         ...(records.options === undefined ? {} : { options: records.options }),
         usualMapping: source.mapping ?? {},
+        remembered,
         sourceCurrency: source.currency ?? null,
-        rates,
+        // When it is its turn: those of a source may be many megabytes, and a hundred of an account may wait.
+        rates: await ratesOf(clickhouse, key),
         now: services.clock(),
       }),
     );
-    return presentFinding(finding, await joinWith(clickhouse, key, finding.sample!));
+    return presentFinding(finding, await joinWith(clickhouse, key, finding.sample!), remembered);
   } finally {
     leave();
   }
 }
 
 /** A dry run as it is shown, at the doors and on the command line. */
-export function presentFinding(finding: ReadingFinding, join: Inspection['join']): Inspection {
+export function presentFinding(
+  finding: ReadingFinding,
+  join: Inspection['join'],
+  remembered?: ReadingOptions['remembered'],
+): Inspection {
   const { kind, preset, accepted, rejected, skipped, rejects } = finding;
   const { certainty, mapping, constants, readings, currencies, questions } = finding.inspection!;
   return {
@@ -84,7 +93,7 @@ export function presentFinding(finding: ReadingFinding, join: Inspection['join']
     errors: rejects
       .slice(0, MOST_ERRORS)
       .map(({ value, ...reject }) => ({ uploadId: null, ...reject, message: rejectMessage(reject.code, value) })),
-    warnings: warningsOf(finding),
+    warnings: warningsOf(finding, remembered),
     join,
   };
 }

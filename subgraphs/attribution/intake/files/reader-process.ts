@@ -11,9 +11,9 @@ import {
   FRAME_HEAD_BYTES,
   MAX_FRAME_BYTES,
   type FrameKind,
-  type ReadingOrder,
   type ReadingProgress,
   type RoomWanted,
+  type SentOrder,
 } from './reading-messages.ts';
 
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
@@ -112,7 +112,7 @@ export class ReaderProcess {
    * @throws ProblemError `validation_error` (`file_limit_exceeded`) when it was ended past a limit
    */
   async *read(
-    order: ReadingOrder,
+    order: SentOrder,
     fileBytes: number,
     room: (bytes: number) => Promise<void>,
   ): AsyncGenerator<Frame, void, undefined> {
@@ -216,6 +216,8 @@ class Reading {
   /** Runs while others wait for the reader. */
   readonly waiting = new Stopwatch();
   readonly #cpuBeforeMs: number;
+  /** When it was last seen to do something. */
+  #busy = { cpuMs: 0, waitedMs: 0 };
 
   constructor(fileBytes: number, cpuBeforeMs: number) {
     this.bytes = fileBytes;
@@ -224,11 +226,14 @@ class Reading {
 
   limitPassed({ cpuMs, ownBytes }: ProcessUsage, limits: ReadingLimits): Excess | undefined {
     const [allowedCpuMs, allowedWaitMs] = [budgetOf(limits.cpuMs, this.bytes), budgetOf(limits.waitMs, this.bytes)];
+    if (cpuMs !== this.#busy.cpuMs) this.#busy = { cpuMs, waitedMs: this.waiting.elapsedMs };
     if (ownBytes > limits.memoryBytes) return memoryLimit(limits);
     if (cpuMs - this.#cpuBeforeMs > allowedCpuMs)
       return { name: 'cpuMs', limit: 'reading it takes too much processor time', allowed: secondsText(allowedCpuMs) };
     if (this.waiting.elapsedMs > allowedWaitMs)
       return { name: 'waitMs', limit: 'reading it takes too long', allowed: secondsText(allowedWaitMs) };
+    if (this.waiting.elapsedMs - this.#busy.waitedMs > limits.idleMs)
+      return { name: 'idleMs', limit: 'reading it comes to a stop', allowed: secondsText(limits.idleMs) };
     return undefined;
   }
 }

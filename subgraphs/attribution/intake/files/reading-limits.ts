@@ -8,6 +8,8 @@ export interface ReadingLimits {
   /** Processor time, and time that others wait for the reader. */
   readonly cpuMs: TimeBudget;
   readonly waitMs: TimeBudget;
+  /** Time that others wait for a reader that takes no processor time at all: it waits for what never comes. */
+  readonly idleMs: number;
   /** A compressed file may unfold to so many bytes, and to so many more per byte that came. */
   readonly unfoldedBytes: { readonly free: number; readonly perByte: number };
   /** Encodings of Parquet repeat a value for nothing: so many rows may stand in any file, and so many more per byte. */
@@ -32,6 +34,7 @@ export const READING_LIMITS: ReadingLimits = {
   // A second is five times what the start of a process and 500 rows take together.
   cpuMs: { base: 1_000, firstMebibyte: 2_000, perMebibyte: 250 },
   waitMs: { base: 60_000, perMebibyte: 1_000 },
+  idleMs: 8_000,
   unfoldedBytes: { free: 8 * MIB, perByte: 100 },
   parquetRows: { free: 100_000, perByte: 16 },
   parquetPageBytes: 64 * MIB,

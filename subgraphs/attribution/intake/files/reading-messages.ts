@@ -3,7 +3,7 @@ import type { RowReject } from './rejects.ts';
 import type { ReadingLimits } from './reading-limits.ts';
 import type { ContentEncoding } from './reader/file-content.ts';
 import type { ConvertedSum } from './reader/exchange.ts';
-import type { ExchangeRates } from './reader/currency-rates.ts';
+import type { ExchangeRates, WrittenRates } from './reader/currency-rates.ts';
 import type { Inspection } from './reader/inspection.ts';
 import type { SampledRows } from './reader/read-sample.ts';
 import type { RecordKind } from './reader/record-kind.ts';
@@ -55,6 +55,11 @@ export interface ReadingOrder extends ReadingWishes {
   readonly delimiter: ',' | ';' | '\t' | '|' | 'auto';
   /** The same for files of this source that have these columns. */
   readonly usualMapping: Readonly<Record<string, string>>;
+  /**
+   * What was said of earlier files, by the digest of their headers: it holds for one with the same header. Empty where
+   * something is said of this one.
+   */
+  readonly remembered: Readonly<Record<string, ReadingWishes>>;
   /** Look at the file and say how it would be read: nothing is handed on. */
   readonly isDryRun: boolean;
   /** Currency of the source, null while it has none. */
@@ -68,6 +73,9 @@ export interface ReadingOrder extends ReadingWishes {
   readonly maxBytes: number;
   readonly limits: ReadingLimits;
 }
+
+/** The same as it is sent: rates are read on the other side. */
+export type SentOrder = Omit<ReadingOrder, 'rates'> & { readonly rates: WrittenRates };
 
 export const FRAME = { progress: 1, block: 2, finding: 3, refusal: 4, room: 5 } as const;
 export type FrameKind = (typeof FRAME)[keyof typeof FRAME];
@@ -123,6 +131,8 @@ export interface ReadingFinding {
   readonly rejects: readonly (Omit<RowReject, 'message'> & { readonly value: string })[];
   readonly bytes: number;
   readonly digest: string;
+  /** Names files with the same columns. */
+  readonly headerDigest: string;
   /** Of a dry run alone. */
   readonly sample?: SampledRows;
   readonly inspection?: Inspection;

@@ -18,7 +18,7 @@ import {
   type ReadingLimits,
 } from './reading-limits.ts';
 import { PassedLimitError, ReaderProcess, type Frame } from './reader-process.ts';
-import { FRAME, type ReadingOrder } from './reading-messages.ts';
+import { FRAME, type SentOrder } from './reading-messages.ts';
 
 export interface ReadingRoomOptions extends Partial<Pick<SpoolOptions, 'reserveBytes' | 'freeBytesOf'>> {
   /** Where files wait until they have been read; made if missing, and emptied of what killed processes left. */
@@ -39,7 +39,7 @@ export interface ReceivedFile extends AsyncDisposable {
 }
 
 /** How a file is to be read. */
-export type ReadingInstructions = Omit<ReadingOrder, 'path' | 'unpackedPath' | 'limits'>;
+export type ReadingInstructions = Omit<SentOrder, 'path' | 'unpackedPath' | 'limits'>;
 
 /** Which limits hold for a reading, and in which line its file waits. */
 export type FileSize = 'small' | 'large';

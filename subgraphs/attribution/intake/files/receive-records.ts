@@ -1,3 +1,4 @@
+import type { UploadOptions } from '../../../../schema/contract/upload-options.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
@@ -8,6 +9,7 @@ import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { lateRowsOf, noticeLateRows } from '../data-sources/late-rows.ts';
 import { failureOf, type OnStored, type RecordsReport } from '../data-sources/records.ts';
+import { rememberedOptions, rememberOptions } from '../data-sources/remembered-options.ts';
 import { recordSourceDays } from '../data-sources/source-days.ts';
 import { duplicateRate, rowsIn, type MeasureSource, type SourceMeasurement } from '../data-sources/sync-data-source.ts';
 import { Upload } from '../data-sources/upload.ts';
@@ -54,8 +56,8 @@ export async function receiveRecords(
   assertReadable(records);
   const leave = services.readingRoom.enter(tenant.accountId);
   try {
-    const { source, upload } = await services.readingRoom.recorded(tenant.accountId, () =>
-      beginUpload(services, tenant, dataSourceId),
+    const { source, upload, remembered } = await services.readingRoom.recorded(tenant.accountId, () =>
+      beginUpload(services, tenant, dataSourceId, records.options),
     );
     const signs = new SignsOfLife(services, source, upload);
     try {
@@ -66,7 +68,7 @@ export async function receiveRecords(
         (bytes) => signs.progress(bytes),
       );
       return await services.readingRoom.inTurn(file, (size) =>
-        readAndStore(services, { source, upload, file, size, signs }, records, onStored),
+        readAndStore(services, { source, upload, remembered, file, size, signs }, records, onStored),
       );
     } catch (error) {
       await services.readingRoom.recorded(source.accountId, () => failUpload(services, source, upload, error));
@@ -82,6 +84,7 @@ export async function receiveRecords(
 interface UploadUnderWay {
   readonly source: DataSource;
   readonly upload: Upload;
+  readonly remembered: Readonly<Record<string, UploadOptions>>;
   readonly file: ReceivedFile;
   readonly size: FileSize;
   readonly signs: SignsOfLife;
@@ -89,7 +92,7 @@ interface UploadUnderWay {
 
 async function readAndStore(
   services: ReceiveServices,
-  { source, upload, file, size, signs }: UploadUnderWay,
+  { source, upload, remembered, file, size, signs }: UploadUnderWay,
   records: RecordsBody,
   onStored: OnStored | undefined,
 ): Promise<RecordsReport> {
@@ -104,18 +107,20 @@ async function readAndStore(
     delimiter: source.delimiter ?? 'auto',
     ...(records.options === undefined ? {} : { options: records.options }),
     usualMapping: source.mapping ?? {},
+    remembered,
     sourceCurrency: source.currency ?? null,
     onProgress: ({ bytes }) => signs.progress(bytes),
     now: upload.startedAt,
   });
-  return completeUpload(services, source, upload, report, onStored);
+  return completeUpload(services, { source, upload, said: records.options }, report, onStored);
 }
 
 async function beginUpload(
   services: ReceiveServices,
   tenant: TenantScope,
   dataSourceId: Uuid,
-): Promise<{ source: DataSource; upload: Upload }> {
+  said: UploadOptions | undefined,
+): Promise<Pick<UploadUnderWay, 'source' | 'upload' | 'remembered'>> {
   const now = services.clock();
   return services.database.asTenant(tenant, async (em) => {
     const sources = new DataSourceStore(em);
@@ -136,7 +141,7 @@ async function beginUpload(
       startedAt,
     });
     await em.flush();
-    return { source, upload };
+    return { source, upload, remembered: await rememberedOptions(em, dataSourceId, said) };
   });
 }
 
@@ -195,8 +200,7 @@ class SignsOfLife {
 
 async function completeUpload(
   services: ReceiveServices,
-  source: DataSource,
-  upload: Upload,
+  { source, upload, said }: Pick<UploadUnderWay, 'source' | 'upload'> & { readonly said: UploadOptions | undefined },
   report: IngestReport,
   onStored: OnStored | undefined,
 ): Promise<RecordsReport> {
@@ -233,6 +237,7 @@ async function completeUpload(
     }
     current.verifiedParts = parts;
     current.syncingUntil = null;
+    if (report.rowsAccepted > 0) await rememberOptions(em, current, report.headerDigest, said, now);
     await recordSourceDays(em, { id: source.id as Uuid, accountId: source.accountId }, days, now);
     await em.flush();
     if (current.feedsRefreshes) await noticeLateRows(em, services.jobs, lateRowsOf(current));

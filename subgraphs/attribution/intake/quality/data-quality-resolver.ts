@@ -8,7 +8,7 @@ import { requireUuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { channelNamingOf } from '../channel-rules/channel-rule-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
-import { requireSource, type SourceServices } from '../data-sources/require-source.ts';
+import { refuseUnusable, requireSource, type SourceServices } from '../data-sources/require-source.ts';
 import type { MeasureQuality } from './measure-quality.ts';
 import { uploadsWithFindings } from './upload-quality.ts';
 
@@ -41,6 +41,7 @@ export class DataQualityResolver {
     const principal = assertAction(context.principal, 'dataSource:read');
     const id = requireUuid('ds', dataSourceId, 'data source');
     const source = await requireSource(this.#services, principal, id);
+    refuseUnusable(source);
     const now = this.#services.clock();
     const { status, checks } = await this.#measured(principal, source, now);
     return { status, checks: [...checks], trust: recordEnvelope(checks.length, now, context.apiVersion) };

@@ -4,7 +4,7 @@ import { botLikeUsers, campaignCoverage, spendWithoutTouches, touchesWithoutSpen
 import { duplicateOrders, orderMatchRate, refundsMissing, userMatchRate } from './order-checks.ts';
 import type { Look, QualityEvidence } from './quality-check.ts';
 import { levelShift, missingDays } from './time-checks.ts';
-import { ambiguousDates, assumedTimeZone, mixedCurrencies, rejectedRevenue } from './upload-checks.ts';
+import { assumedTimeZone, mixedCurrencies, rejectedRevenue } from './upload-checks.ts';
 
 const LOOKS: Readonly<Record<QualityCheck['code'], Look>> = {
   order_match_rate: orderMatchRate,
@@ -15,7 +15,8 @@ const LOOKS: Readonly<Record<QualityCheck['code'], Look>> = {
   touches_without_spend: touchesWithoutSpend,
   duplicate_orders: duplicateOrders,
   missing_days: missingDays,
-  ambiguous_dates: ambiguousDates,
+  // Where nothing settles a date, nothing is stored: the reader asks.
+  ambiguous_dates: () => null,
   assumed_time_zone: assumedTimeZone,
   bot_like_users: botLikeUsers,
   level_shift: levelShift,

@@ -68,21 +68,11 @@ export const duplicateOrders: Look = ({ stored: { orders }, uploads, currency })
 
 const REFUND_LEAST = { expected: 10, orders: 1_000, days: 28 } as const;
 
-/** Refunds that were left out, or that other days of the source have and these have not. */
-export const refundsMissing: Look = ({ stored: { orders, everOrders, days }, uploads, currency }) => {
-  const dropped = uploads.reduce((sum, { found }) => sum + (found.droppedRefunds ?? 0), 0);
+/** Refunds that other days of the source have and these have not. */
+export const refundsMissing: Look = ({ stored: { orders, everOrders, days }, currency }) => {
   const remedy =
     'Send refunds as well: the order again with what is left of its revenue, or a row of its own with a negative ' +
     'amount.';
-  if (dropped > 0)
-    return checkOf('warning', 0, {
-      code: 'refunds_missing',
-      value: dropped,
-      amount: null,
-      currency,
-      message: `${words.count(dropped)} refunds in the files are not taken off the revenue.`,
-      remedy,
-    });
   if (orders.refunds > 0) return null;
   const elsewhere = { orders: everOrders.count - orders.count, refunds: everOrders.refunds };
   const rate = elsewhere.orders > 0 ? elsewhere.refunds / elsewhere.orders : 0;

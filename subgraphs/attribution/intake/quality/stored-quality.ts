@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { conversionsOf, currentPathsOf, touchpointsOf } from '../touchpoints/named-rows.ts';
+import { conversionsOf, currentPathsOf, ordersOf, touchpointsOf } from '../touchpoints/named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
 
 /** What the stored rows of a range say of their own quality. Money in major units; days are UTC. */
@@ -104,7 +104,7 @@ const OrdersRow = z.object({
   heavyUsers: z.array(z.string()),
 });
 
-const orderGroups = (orders: string): string => `
+const orderGroups = (orders: string, ever: string): string => `
   SELECT 'day' AS kind, toString(toDate32(any(ts))) AS name, count() AS n,
     ${sumOf('toDecimal128(revenue, 4)')} AS amount
     FROM ${orders} WHERE ${BOUGHT} GROUP BY ${dayOf}
@@ -113,7 +113,7 @@ const orderGroups = (orders: string): string => `
     FROM ${orders} WHERE ${BOUGHT} GROUP BY currency
   UNION ALL
   SELECT 'ever', '', count(), toFloat64(countIf(revenue <= 0))
-    FROM conversions WHERE ${OF_SOURCE} AND conversion_event = {conversion_event:String}`;
+    FROM ${ever} WHERE ${OF_SOURCE} AND conversion_event = {conversion_event:String}`;
 const OrderGroup = z.object({
   kind: z.enum(['day', 'currency', 'ever']),
   name: z.string(),
@@ -163,7 +163,7 @@ export async function measureStoredQuality(clickhouse: ClickHouse, query: Qualit
   const orders = conversionsOf(unnamed, 'FINAL');
   const [[found], groups, touched] = await Promise.all([
     clickhouse.rows(orderMatches(orders, touchpointsOf(unnamed, '')), OrdersRow, options),
-    clickhouse.rows(orderGroups(orders), OrderGroup, options),
+    clickhouse.rows(orderGroups(orders, ordersOf(unnamed, '')), OrderGroup, options),
     clickhouse.rows(touchGroups(query), TouchGroup, options),
   ]);
   const { heavyUsers, ...ofOrders } = found!;

@@ -1,4 +1,4 @@
-import { aboveLimit, checkOf, LEAST, sumOf, words, type Look, type QualityEvidence } from './quality-check.ts';
+import { aboveLimit, checkOf, LEAST, sumOf, words, type Look } from './quality-check.ts';
 import { daysBetween } from '../../../../schema/day-range.ts';
 import type { UploadQuality } from './upload-quality.ts';
 
@@ -78,55 +78,22 @@ export const mixedCurrencies: Look = ({ stored, uploads, currency, dateRange }) 
 };
 
 /** Times that name no zone and were read in one. */
-export const assumedTimeZone: Look = (evidence) => {
-  const assumed = evidence.uploads.filter(({ found }) => found.assumedTimeZone !== undefined);
+export const assumedTimeZone: Look = ({ stored: { orders }, uploads, currency }) => {
+  const assumed = uploads.filter(({ found }) => found.assumedTimeZone !== undefined);
   if (assumed.length === 0) return null;
   const zones = [...new Set(assumed.map(({ found }) => found.assumedTimeZone!))].toSorted();
-  return guessed(evidence, assumed, {
+  const rows = sumOf(assumed, ({ rowsAccepted }) => rowsAccepted);
+  const amount = assumed.some((upload) => shareOfConversions(upload) > 0) ? orders.revenue : null;
+  const money = amount === null ? '.' : `; ${words.money(amount, currency)} of orders may lie on another day.`;
+  return checkOf('warning', 0, {
     code: 'assumed_time_zone',
-    rows: sumOf(assumed, ({ rowsAccepted }) => rowsAccepted),
-    message: (rows) => `The times of ${rows} rows name no zone and were read in ${words.list(zones)}`,
+    value: 1,
+    amount,
+    currency,
+    message: `The times of ${words.count(rows)} rows name no zone and were read in ${words.list(zones)}${money}`,
     remedy: 'Say in which zone the file was exported, or export times with their offset from UTC.',
   });
 };
-
-/** Dates such as 03/04, which nothing in their column settles. */
-export const ambiguousDates: Look = (evidence) => {
-  const ambiguous = evidence.uploads.filter(({ found }) => (found.ambiguousDates ?? 0) > 0);
-  if (ambiguous.length === 0) return null;
-  return guessed(evidence, ambiguous, {
-    code: 'ambiguous_dates',
-    rows: sumOf(ambiguous, ({ found }) => found.ambiguousDates ?? 0),
-    message: (rows) => `The dates of ${rows} rows can be read in two ways, day or month first`,
-    remedy: 'Say which comes first, or export dates as YYYY-MM-DD.',
-  });
-};
-
-interface Guess {
-  readonly code: 'assumed_time_zone' | 'ambiguous_dates';
-  readonly rows: number;
-  readonly message: (rows: string) => string;
-  readonly remedy: string;
-}
-
-function guessed(
-  { stored: { orders }, currency }: QualityEvidence,
-  uploads: readonly UploadQuality[],
-  { code, rows, message, remedy }: Guess,
-) {
-  const bought = uploads.some((upload) => shareOfConversions(upload) > 0);
-  const amount = bought ? orders.revenue : null;
-  const money = amount === null ? '.' : `; ${words.money(amount, currency)} of orders may lie on another day.`;
-  const accepted = sumOf(uploads, ({ rowsAccepted }) => rowsAccepted);
-  return checkOf('warning', 0, {
-    code,
-    value: accepted === 0 ? 1 : Math.min(1, rows / accepted),
-    amount,
-    currency,
-    message: message(words.count(rows)) + money,
-    remedy,
-  });
-}
 
 /** Rejected conversions in the currency of the source, and what is known of their amounts. */
 function rejectsOf(upload: UploadQuality, currency: string) {

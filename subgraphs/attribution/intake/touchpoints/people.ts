@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { FairTurns } from '../../../../platform/fair-turns.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { ConnectedIds, type PeopleCount } from './connected-ids.ts';
 import { OF_SOURCE, sourceParams, sourcesOf, type SourceKey } from './source-key.ts';
@@ -56,7 +57,10 @@ export async function stitched<Source extends SourceKey>(
   const known = await knownPeople(clickhouse, read);
   const found =
     known ??
-    (await inTurn(async () => (await knownPeople(clickhouse, read)) ?? makePeople(clickhouse, read, held.pairs)));
+    (await inTurn(
+      source.accountId,
+      async () => (await knownPeople(clickhouse, read)) ?? makePeople(clickhouse, read, held.pairs),
+    ));
   return { source: { ...source, people: pool }, found };
 }
 
@@ -89,8 +93,9 @@ function tooMany(): ProblemError {
 }
 
 async function heldPairs(clickhouse: ClickHouse, source: SourceKey): Promise<{ pairs: number; digest: string }> {
+  // One more than may be tells as much as all of them, and is counted within the memory of one question.
   const [row] = await clickhouse.rows(
-    `SELECT count() AS pairs, toString(sum(cityHash64(a, b))) AS digest FROM (${PAIRS})`,
+    `SELECT count() AS pairs, toString(sum(cityHash64(a, b))) AS digest FROM (${PAIRS} LIMIT ${MAX_PAIRS + 1})`,
     z.object({ pairs: z.coerce.number(), digest: z.string() }),
     { params: sourceParams(source), timeoutMs: TIMEOUT_MS },
   );
@@ -170,11 +175,14 @@ async function* inSteps(
   }
 }
 
-/** One at a time in a process: what it takes is taken once. */
-let turn: Promise<unknown> = Promise.resolve();
+/** One at a time in a process, and by turns of accounts: what it takes is taken once, and nobody waits for a crowd. */
+const TURNS = new FairTurns({ places: 1, perTenant: 1 });
 
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  const result = turn.then(work, work);
-  turn = result.catch(() => undefined);
-  return result;
+async function inTurn<Result>(accountId: string, work: () => Promise<Result>): Promise<Result> {
+  const over = await TURNS.take(accountId);
+  try {
+    return await work();
+  } finally {
+    over();
+  }
 }

@@ -109,6 +109,18 @@ test('the sandbox, what failed, other events, and agents whom nobody referred co
   ).toBe(0);
 });
 
+test('an analysis that an account ran for itself, on the plan self_hosted, counts for nothing', async () => {
+  const agent = await registry.register(await registry.register());
+  const change = (plan: string) =>
+    registry.owner.query('update auth.accounts set plan = $2 where account_id = $1', [agent.accountId, plan]);
+  await change('self_hosted');
+  await registry.consume(registry.analysis(agent, ACTIVE_FROM_CENTS));
+  expect(await referralOf(agent)).toMatchObject({ status: 'pending', cents: 0 });
+  await change('pro');
+  await registry.consume(registry.analysis(agent, 7));
+  expect(await referralOf(agent)).toMatchObject({ status: 'pending', cents: 7 });
+});
+
 test('what is rolled back has counted for nobody', async () => {
   const referrer = await registry.register();
   const [last, ...others] = await registerMany(5, referrer);

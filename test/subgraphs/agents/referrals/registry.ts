@@ -78,6 +78,7 @@ export async function openRegistry(): Promise<Registry> {
     keys: new KeyStore(database, randomBytes(32)),
     outgoing,
     endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-for-tests-that-nobody-else-uses')),
+    newcomersPlan: 'pay_per_analysis' as const,
     clock: () => new Date(),
   };
   return {

@@ -2,11 +2,32 @@
 const RATE_HOLDS_DAYS = 92;
 const DAY_MS = 86_400_000;
 
-/** The rates of one currency, by ascending days since 1970-01-01. As JSON they can be handed to another process. */
+/** The rates of one currency, by ascending days since 1970-01-01. */
 export interface CurrencyRates {
   readonly days: readonly number[];
   /** Units of the source's currency per unit of this one, on each of the days. */
   readonly rates: readonly number[];
+}
+
+/**
+ * As the store writes them, by currency: `day rate`, parted by commas. Whoever passes them on need not look into them,
+ * and half a million take next to none of its time.
+ */
+export type WrittenRates = Readonly<Record<string, string>>;
+
+/** A currency's are read when they are asked for: files name a few of them. */
+export function ratesIn(written: WrittenRates): ExchangeRates {
+  const rates: Record<string, CurrencyRates> = {};
+  for (const [currency, text] of Object.entries(written)) {
+    let read: CurrencyRates | undefined;
+    Object.defineProperty(rates, currency, { enumerable: true, get: () => (read ??= currencyRates(text)) });
+  }
+  return rates;
+}
+
+function currencyRates(text: string): CurrencyRates {
+  const entries = text.split(',').map((entry) => entry.split(' ').map(Number));
+  return { days: entries.map(([day]) => day!), rates: entries.map(([, rate]) => rate!) };
 }
 
 /** By ISO 4217 code. */

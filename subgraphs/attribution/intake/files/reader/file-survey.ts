@@ -7,6 +7,7 @@ import { EarliestRows } from './earliest-rows.ts';
 import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
+import { answerTo } from './refuse-open-file.ts';
 import { columnOf, type RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
@@ -157,8 +158,8 @@ export class FileSurvey implements RowSink {
     if (evidence instanceof NumberEvidence && (RATE_COLUMNS as readonly string[]).includes(column))
       return evidence.openSign as Style;
     const question = openingOf(evidence instanceof NumberEvidence ? 'decimals' : 'dates', name, evidence.example);
-    const answer = question.options.find(({ value }) => value === this.#order.answers[question.id]);
-    if (answer !== undefined) return answer.value as Style;
+    const given = this.#order.answers[question.id];
+    if (given !== undefined) return answerTo(question, given) as Style;
     const known = wished ?? elsewhere;
     if (known === null || known === undefined) questions.push(question);
     return known ?? null;

@@ -7,6 +7,7 @@ import { proposeLayout } from './propose-layout.ts';
 import type { Question } from './questions.ts';
 import { layoutByNames, refuseColumns, type LayoutWishes, type RecordLayout } from './record-layout.ts';
 import { RefusedFileError } from './refused-file.ts';
+import { asRemembered } from './remembered-wishes.ts';
 import type { OpenedFile } from './source-file.ts';
 
 /** What is less sure than this is asked. */
@@ -39,6 +40,7 @@ export async function findLayout(
 /** Whether a row of a file is its header, for whoever looks for it. */
 export function recogniserOf(order: ReadingOrder): RecognisesHeader {
   return (names) => {
+    if (asRemembered(order, names) !== order) return 1;
     try {
       return knownLayout(order, names, false, wishesOf(order, names))?.certainty ?? 0;
     } catch (error) {

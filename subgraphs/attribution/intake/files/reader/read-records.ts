@@ -8,6 +8,7 @@ import type { CellSource } from './row-cells.ts';
 import { NotPlainError, RecordIntake, type Handover, type IntakePlan } from './record-intake.ts';
 import { PLAIN_STYLES } from './record-tables.ts';
 import { refuseCurrencies, refuseQuestions } from './refuse-open-file.ts';
+import { asRemembered } from './remembered-wishes.ts';
 import { SourceFile, type OpenedFile } from './source-file.ts';
 import type { TextEncoding } from './text-encoding.ts';
 
@@ -18,10 +19,11 @@ import type { TextEncoding } from './text-encoding.ts';
  * @throws RefusedFileError when the file as a whole cannot be used, or leaves a question open; rows handed on before
  * stay
  */
-export async function readRecords(order: ReadingOrder, handover: Handover): Promise<ReadingFinding> {
-  const file = new SourceFile(order, (bytes) => handover.room(bytes), recogniserOf(order));
+export async function readRecords(asked: ReadingOrder, handover: Handover): Promise<ReadingFinding> {
+  const file = new SourceFile(asked, (bytes) => handover.room(bytes), recogniserOf(asked));
   let encoding: TextEncoding | 'auto' = 'auto';
   let opened = await file.open();
+  const order = asRemembered(asked, opened.reader.header);
   const { layout, questions } = await findLayout(order, opened.reader, () => file.open());
   if (isPlainlyWished(order, layout)) {
     try {

@@ -1,3 +1,4 @@
+import type { RowForm } from './record-layout.ts';
 import type { RowCells } from './record-reader.ts';
 import type { RecordShape } from './record-tables.ts';
 import { textAt } from './row-tests.ts';
@@ -6,7 +7,11 @@ import { textAt } from './row-tests.ts';
 const SHOWN_ROWS = 20;
 /** Ids that are looked for among those that are stored. */
 const KEPT_IDS = 2_000;
+/** Of them, as they are written in the statement that looks for them. */
+const KEPT_ID_BYTES = 200_000;
 const LONGEST_SHOWN = 200;
+/** Of all rows that are shown, with the names of their columns. */
+const SHOWN_CHARACTERS = 256 * 1024;
 
 /** What a look at a file shows of it, before anything is stored. */
 export interface SampledRows {
@@ -28,29 +33,45 @@ export class ReadSample {
   readonly #rows: SampledRows['rows'][number][] = [];
   readonly #userIds = new Set<string>();
   readonly #buyers: string[] = [];
+  #idBytesLeft = KEPT_ID_BYTES;
+  #charactersLeft = SHOWN_CHARACTERS;
 
   constructor(shape: RecordShape, header: readonly string[]) {
     this.#shape = shape;
     this.#header = header;
   }
 
-  /** Takes the row that has just been read. */
-  take(cells: RowCells, line: number): void {
+  /** Takes the row that has just been read, in this form. */
+  take(cells: RowCells, line: number, { columns }: RowForm): void {
     const user = this.#shape.cells.find(({ column }) => column === 'user_id')?.cell.shown() ?? '';
-    if (user !== '' && this.#userIds.size < KEPT_IDS) this.#userIds.add(user);
+    if (user !== '') this.#keep(user);
     const isOrder = this.#shape.tableOf().name === 'conversions';
-    if (user !== '' && isOrder && this.#buyers.length < KEPT_IDS) this.#buyers.push(user);
-    if (this.#rows.length === SHOWN_ROWS) return;
+    if (isOrder && this.#userIds.has(user) && this.#buyers.length < KEPT_IDS) this.#buyers.push(user);
+    if (this.#rows.length === SHOWN_ROWS || this.#charactersLeft <= 0) return;
     const raw = Object.fromEntries(
-      this.#header.map((name, place) => [name, textAt(cells, place).slice(0, LONGEST_SHOWN).toWellFormed()]),
+      this.#header.flatMap((name, place) => {
+        if (this.#charactersLeft <= 0) return [];
+        const text = textAt(cells, place).slice(0, LONGEST_SHOWN).toWellFormed();
+        this.#charactersLeft -= name.length + text.length;
+        return [[name, text]];
+      }),
     );
     const read = Object.fromEntries(
       this.#shape.cells.flatMap(({ column, cell }) => {
-        const shown = cell.shown();
+        const shown = columns.has(column) ? cell.shown() : '';
         return shown === '' ? [] : [[column, shown.slice(0, LONGEST_SHOWN).toWellFormed()]];
       }),
     );
     this.#rows.push({ line, raw, read });
+  }
+
+  #keep(user: string): void {
+    if (this.#userIds.size === KEPT_IDS || this.#userIds.has(user)) return;
+    // Quotes and backslashes are written with up to three more.
+    const bytes = Buffer.byteLength(user) * (/['\\]/.test(user) ? 4 : 1) + 3;
+    if (bytes > this.#idBytesLeft) return;
+    this.#idBytesLeft -= bytes;
+    this.#userIds.add(user);
   }
 
   shown(): SampledRows {

@@ -11,6 +11,7 @@ import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
+import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { UserCell } from './user-cell.ts';
@@ -64,12 +65,15 @@ const EXPLICABLE: ReadonlySet<RejectCode> = new Set([
 const BLOCK_BYTES = 8 * 1024 * 1024;
 const DEFAULT_CURRENCY = 'USD';
 const QUOTED_CHARACTERS = 200;
+const NOTHING = new Uint8Array(0);
 
 /** A form of rows, with the cells that it reads and where they stand. */
 interface ReadForm {
   readonly form: RowForm;
   readonly shape: RecordShape;
   readonly cells: readonly { readonly source: CellSource; readonly cell: Cell }[];
+  /** What rows of other forms leave behind. */
+  readonly others: readonly Cell[];
 }
 
 /** Takes the rows of one file: checks them, counts them, and hands them on as blocks of their tables. */
@@ -164,6 +168,7 @@ export class RecordIntake implements RowSink {
       rejects: this.#rejects,
       bytes: this.#content.bytes,
       digest: this.#content.digest(),
+      headerDigest: headerDigest(layout.header),
       ...(this.#sample === null ? {} : { sample: this.#sample.shown() }),
     };
   }
@@ -174,7 +179,11 @@ export class RecordIntake implements RowSink {
       const source = form.columns.get(column);
       return source === undefined ? [] : [{ source, cell }];
     });
-    return { form, shape, cells };
+    const own = new Set(cells.map(({ cell }) => cell));
+    const isReadElsewhere = (column: CanonicalColumn): boolean =>
+      this.#plan.layout.forms.some(({ columns }) => columns.has(column));
+    const others = shape.cells.flatMap(({ column, cell }) => (own.has(cell) || !isReadElsewhere(column) ? [] : [cell]));
+    return { form, shape, cells, others };
   }
 
   #isOf(form: RowForm, cells: RowCells): boolean {
@@ -183,8 +192,9 @@ export class RecordIntake implements RowSink {
   }
 
   /** @returns whether the row was taken; it is told what is wrong with it otherwise */
-  #readRow({ form, cells: read }: ReadForm, cells: RowCells, line: number): boolean {
+  #readRow({ form, cells: read, others }: ReadForm, cells: RowCells, line: number): boolean {
     this.#shape.exchange?.currency.begin();
+    for (const cell of others) cell.read(NOTHING, 0, 0);
     for (let index = 0; index < read.length; index += 1) {
       const { source, cell } = read[index]!;
       const { data, start, end } = this.#located.at(source, cells);
@@ -201,7 +211,7 @@ export class RecordIntake implements RowSink {
       else this.#rejectCell(line, fault.code, cells, source);
       return false;
     }
-    return this.#take(cells, line);
+    return this.#take(cells, line, form);
   }
 
   #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): false {
@@ -219,14 +229,14 @@ export class RecordIntake implements RowSink {
     return false;
   }
 
-  #take(cells: RowCells, line: number): boolean {
+  #take(cells: RowCells, line: number, form: RowForm): boolean {
     const table = this.#shape.tableOf();
     const fault = table.add(line);
     if (fault !== null) {
       this.#reject(line, '', fault, '');
       return false;
     }
-    this.#sample?.take(cells, line);
+    this.#sample?.take(cells, line, form);
     this.#shape.exchange?.count();
     if (table.name === 'conversions') this.#conversions += 1;
     if (table.name === 'touchpoints') this.#touchpoints += 1;

@@ -17,11 +17,22 @@ export function refuseQuestions(questions: readonly Question[]): void {
       errors: questions.map(({ id, code, message, options }) => ({
         param: `/answers/${pointerPart(id)}`,
         code,
-        message: `${message} Answer with ${options.map(({ value, label }) => `"${value}" (${label})`).join(' or ')}.`,
+        message: `${message} ${offered(options)}`,
       })),
     },
   );
 }
+
+/** The answer, where it is one of those offered. @throws RefusedFileError `invalid_answer` */
+export function answerTo({ id, options }: Question, given: string): string {
+  if (options.some(({ value }) => value === given)) return given;
+  throw invalidFile('invalid_answer', `"${given}" is no answer to ${id}. ${offered(options)}`, {
+    param: `/answers/${pointerPart(id)}`,
+  });
+}
+
+const offered = (options: Question['options']): string =>
+  `Answer with ${options.map(({ value, label }) => `"${value}" (${label})`).join(' or ')}.`;
 
 /** RFC 6901 §3. */
 const pointerPart = (text: string): string => text.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { MAX_TEXT_BYTES } from '../reading-limits.ts';
 import type { ReadingOrder } from '../reading-messages.ts';
 import { openCsv } from './csv-records.ts';
 import { FileContent } from './file-content.ts';
@@ -28,7 +29,7 @@ export class SourceFile {
   /** @throws RefusedFileError when its beginning cannot be read */
   async open(encoding: TextEncoding | 'auto' = 'auto'): Promise<OpenedFile> {
     const content = await this.#content();
-    return { content, reader: await this.#reader(content, encoding) };
+    return { content, reader: withShortNames(await this.#reader(content, encoding)) };
   }
 
   /** Reads all of it to tell its encoding, where bytes were met that are no UTF-8. */
@@ -53,7 +54,7 @@ export class SourceFile {
       }
       case XLSX: {
         const { openWorkbook } = await import('./workbook-records.ts');
-        return openWorkbook(await this.#plainFile(content), this.#recognises);
+        return openWorkbook(await this.#plainFile(content), this.#recognises, limits);
       }
       case 'application/x-ndjson':
         return openJsonLines(asUtf8(content, encoding));
@@ -68,6 +69,18 @@ export class SourceFile {
     await rm(this.#order.unpackedPath, { force: true });
     return content.asPlainFile(this.#order.unpackedPath, this.#room);
   }
+}
+
+/** Names stand in questions, rejects and examples: as long as a row may be, they would be most of an answer. */
+function withShortNames(reader: RecordReader): RecordReader {
+  if (reader.header.every((name) => name.length <= MAX_TEXT_BYTES)) return reader;
+  const { hasPlainNumbers, namesColumns } = reader;
+  return {
+    header: reader.header.map((name) => name.slice(0, MAX_TEXT_BYTES).toWellFormed()),
+    hasPlainNumbers,
+    namesColumns,
+    read: (used, sink, names) => reader.read(used, sink, names),
+  };
 }
 
 export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import readWorkbook from 'read-excel-file/node';
-import { MAX_COLUMNS, MAX_ROW_BYTES } from '../reading-limits.ts';
+import readWorkbook from 'read-excel-file/universal';
+import { MAX_COLUMNS, MAX_ROW_BYTES, type ReadingLimits } from '../reading-limits.ts';
 import { findHeader, type RecognisesHeader } from './header-search.ts';
 import { emptyRow, type RecordReader, type RowSink } from './record-reader.ts';
-import { invalidFile } from './refused-file.ts';
+import { invalidFile, limitExceeded } from './refused-file.ts';
+import { ArchiveTooLargeError, repackedArchive } from './repacked-archive.ts';
 
 /** What a cell of a sheet is; numbers stay as they are written in the file. */
 type SheetCell = string | boolean | Date | NumberText | null;
@@ -24,10 +25,14 @@ interface Sheet {
 /**
  * A workbook of Excel (Office Open XML, ECMA-376): of its sheets the one whose header is recognised best, else the
  * first that has rows. A row's line is its number in the sheet.
- * @throws RefusedFileError `unreadable_workbook`, `empty_file`, `too_many_columns`
+ * @throws RefusedFileError `unreadable_workbook`, `empty_file`, `too_many_columns`, `file_limit_exceeded`
  */
-export async function openWorkbook(path: string, recognises: RecognisesHeader): Promise<RecordReader> {
-  const sheets = await sheetsOf(path);
+export async function openWorkbook(
+  path: string,
+  recognises: RecognisesHeader,
+  limits: Pick<ReadingLimits, 'unfoldedBytes'>,
+): Promise<RecordReader> {
+  const sheets = await sheetsOf(path, limits);
   const [best] = sheets
     .map((sheet) => ({ ...sheet, ...findHeader(sheet.rows, recognises) }))
     .filter(({ rows }) => rows.some((row) => row.some((cell) => cell !== '')))
@@ -48,18 +53,27 @@ export async function openWorkbook(path: string, recognises: RecognisesHeader): 
   };
 }
 
-async function sheetsOf(path: string): Promise<Sheet[]> {
+async function sheetsOf(path: string, { unfoldedBytes }: Pick<ReadingLimits, 'unfoldedBytes'>): Promise<Sheet[]> {
+  const archive = await readFile(path);
+  const maxBytes = unfoldedBytes.free + unfoldedBytes.perByte * archive.length;
   try {
-    const sheets = await readWorkbook(await readFile(path), { parseNumber: (text: string) => new NumberText(text) });
+    // The library alone would read from front to back, and without a bound.
+    const { buffer } = repackedArchive(archive, isMarkup, maxBytes);
+    const sheets = await readWorkbook(buffer, { parseNumber: (text: string) => new NumberText(text) });
     return sheets.map(({ sheet, data }) => ({
       name: sheet,
       rows: data.map((row) => (row as readonly SheetCell[]).map(textOf)),
     }));
-  } catch {
+  } catch (error) {
+    if (error instanceof ArchiveTooLargeError)
+      throw limitExceeded('its compressed content unfolds too far', `${maxBytes} bytes`);
     // Whatever goes wrong inside of the file's structure is the file's fault.
     throw invalidFile('unreadable_workbook', 'The file is not a readable workbook. Save it again as .xlsx, or as CSV.');
   }
 }
+
+/** Pictures and what else a workbook may hold are nothing to read. */
+const isMarkup = (name: string): boolean => name.endsWith('.xml') || name.endsWith('.rels');
 
 function textOf(cell: SheetCell): string {
   if (cell === null || cell === undefined) return '';

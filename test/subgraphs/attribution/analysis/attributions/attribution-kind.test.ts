@@ -8,6 +8,7 @@ import {
 } from '../../../../../subgraphs/attribution/analysis/attributions/attribution-kind.ts';
 import type { Job } from '../../../../../platform/jobs/jobs.ts';
 import type { RunJob } from '../../../../../subgraphs/attribution/runs/run-queues.ts';
+import { feeAhead } from '../../../../../subgraphs/billing/fees/charge.ts';
 import { workOnRun } from '../../../../../subgraphs/attribution/runs/work-on-runs.ts';
 import { Caller, openHouse, type House } from '../../../../house.ts';
 import { clock } from '../../../../service-clock.ts';
@@ -56,6 +57,7 @@ describe('an attempt at an analysis', () => {
       logger: createLogger({ level: 'silent', format: 'json' }),
       clock: () => new Date(),
       publicBaseUrl: 'http://127.0.0.1:4000/v1',
+      feeAhead,
       loadRunData: async (_query, onStage) => {
         onStage('loading');
         onStage('building_journeys');
@@ -138,6 +140,7 @@ describe('an attempt at an analysis', () => {
       logger: createLogger({ level: 'silent', format: 'json' }),
       clock: () => new Date(),
       publicBaseUrl: 'http://127.0.0.1:4000/v1',
+      feeAhead,
       pool: { of: (...owner: unknown[]) => (asked.push(owner), { run: () => new Promise(() => undefined) }) },
       loadRunData: async () => ({
         paths: {
@@ -172,6 +175,7 @@ describe('an attempt at an analysis', () => {
       logger: createLogger({ level: 'silent', format: 'json' }),
       clock: () => new Date(),
       publicBaseUrl: 'http://127.0.0.1:4000/v1',
+      feeAhead,
       loadRunData: async () => {
         told.push('tried');
         return Promise.reject(
@@ -241,6 +245,7 @@ describe('an attempt at an analysis', () => {
         logger: createLogger({ level: 'silent', format: 'json' }),
         clock: () => new Date(),
         publicBaseUrl: 'http://127.0.0.1:4000/v1',
+        feeAhead,
         loadRunData: async () => (attempts.push(revision), Promise.reject(new Error('the engine stumbled'))),
       } as Omit<AnalysisServices, 'pool' | 'signResult'> as AnalysisServices;
       await workOnRun(services, attributionKind(services), {

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import fc from 'fast-check';
 import { restAttribution } from '../../../../../schema/attribution-result.ts';
 import { RESULT_SECTIONS } from '../../../../../schema/contract/attribution-result.ts';
+import type { ShownFee } from '../../../../../schema/platform-fee.ts';
 import { newUuid, type Uuid } from '../../../../../platform/identifiers.ts';
 import { checkSignedResult, resultDigest, signClaims } from '../../../../../services/trust/signed-result.ts';
 import { newSigningKey } from '../../../../../services/trust/signing-key.ts';
@@ -97,7 +98,24 @@ function completed(figures: AnalysisFigures = FIGURES, more: Partial<Attribution
   });
 }
 
-const shown = (row: Attribution) => restAttribution(presentAttribution(row, 1, new Date(), '2026-02-01'));
+/** What it was charged is shown beside what is signed. */
+const FEE = { platformFeeCents: 93_649, billed: null };
+const shown = (row: Attribution, fee: ShownFee = FEE) =>
+  restAttribution(presentAttribution(row, 1, new Date(), '2026-02-01'), fee);
+
+const SIGNED_NOW = 'sha256:93d9591dc12f9bee4df309431d40ac6f3d6a7bec0694f7e8b0ea02f9bdb6c03b';
+const SIGNED_WITH_FEE = 'sha256:b62d1c51fc118b06070b2a700fb6f9288b3f5d9f036ad255a90e39d5281ca66b';
+
+const key = await newSigningKey('live');
+const privateKey = createPrivateKey({ key: key.privateKey, format: 'der', type: 'pkcs8' });
+
+/** Whether a signature over this digest goes with the result. */
+async function isSigned(digest: string, result: object): Promise<boolean | null> {
+  const claims = { iss: 'https://api.example', sub: 'attr_0351EFUQxpVTZ7WdNYMSuY', iat: 1, jti: 'j', revision: 1 };
+  const jws = await signClaims({ ...claims, delta_r_cents: 1_872_970, digest }, { kid: key.kid, privateKey });
+  const anchors = { findKey: async () => ({ x: key.x, status: 'current' as const }) };
+  return (await checkSignedResult(jws, result as never, anchors)).digestMatch;
+}
 
 describe('what is signed', () => {
   test('are the always-present members of the contract, no more and no fewer', () => {
@@ -120,8 +138,8 @@ describe('what is signed', () => {
         'workspace_id',
       ].toSorted(),
     );
-    expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
-      environment: 'sandbox',
+    expect(shown(completed(), { platformFeeCents: 0, billed: false })).toMatchObject({
+      platform_fee_cents: 0,
       billed: false,
     });
     expect(shown(completed(FIGURES, { autoRefresh: true }))).toMatchObject({ auto_refresh: true });
@@ -131,12 +149,18 @@ describe('what is signed', () => {
     });
   });
 
-  test('is what earlier releases signed: results of two years must go on verifying', () => {
+  test('is what earlier releases signed: results of two years must go on verifying', async () => {
     // When this differs, every result that was signed before fails as digest_mismatch. A member that is added must be
     // absent from results that were computed without it, or be a section of include=.
-    expect(resultDigest(shown(completed()))).toBe(
-      'sha256:b62d1c51fc118b06070b2a700fb6f9288b3f5d9f036ad255a90e39d5281ca66b',
-    );
+    expect(resultDigest(shown(completed()))).toBe(SIGNED_NOW);
+    // Releases that charged nobody signed the fee that followed from the recovered revenue, whatever is shown today.
+    for (const fee of [FEE, { platformFeeCents: 0, billed: false } as const]) {
+      const result = shown(completed(), fee);
+      expect(await isSigned(SIGNED_WITH_FEE, result)).toBe(true);
+      expect(await isSigned(SIGNED_WITH_FEE, { ...result, delta_r_cents: 1_872_969 })).toBe(false);
+      expect(await isSigned(SIGNED_WITH_FEE, { ...result, revenue: 1 })).toBe(false);
+      expect(await isSigned(SIGNED_WITH_FEE, { ...result, delta_r_cents: 'much' })).toBe(false);
+    }
   });
 
   test('the quality of the rows is covered where it was measured, and absent where it was not', () => {
@@ -183,18 +207,7 @@ describe('what is signed', () => {
   test('is also what earlier releases signed of a result in a workspace, which did not name it', async () => {
     const placed = shown(completed(FIGURES, { workspaceId: newUuid(0) }));
     expect(placed['workspace_id']).toMatch(/^ws_/);
-    const key = await newSigningKey('live');
-    const current = {
-      kid: key.kid,
-      privateKey: createPrivateKey({ key: key.privateKey, format: 'der', type: 'pkcs8' }),
-    };
-    const isRight = async (signed: object, given: object) => {
-      const claims = { iss: 'https://api.example', sub: String(placed['id']), iat: 1, jti: 'j', revision: 1 };
-      const digest = resultDigest(signed as never);
-      const jws = await signClaims({ ...claims, delta_r_cents: 1_872_970, digest }, current);
-      const anchors = { findKey: async () => ({ x: key.x, status: 'current' as const }) };
-      return (await checkSignedResult(jws, given as never, anchors)).digestMatch;
-    };
+    const isRight = (signed: object, given: object) => isSigned(resultDigest(signed as never), given);
     const { workspace_id: _, ...before } = placed;
     expect(await isRight(before, placed)).toBe(true);
     expect(await isRight(placed, placed)).toBe(true);

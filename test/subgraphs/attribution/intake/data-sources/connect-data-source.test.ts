@@ -63,7 +63,7 @@ describe('connecting a source over REST', () => {
   test('a shop names the agent of another operator that serves it, for the source or for one analysis', async () => {
     const { pair } = await openAccount(
       { database: house.backing.database, keys: house.keys, context: { requestId: 'req_test' } },
-      { email: 'shop@example.com' },
+      { email: 'shop@example.com', plan: 'pay_per_analysis' },
     );
     const shop = new Caller(house.root, pair.live.secret);
     const [serving, other] = await Promise.all([Caller.register(house.root), Caller.register(house.root)]);
@@ -139,6 +139,11 @@ describe('connecting a source over REST', () => {
       param: '/credentials/mapping/bogus',
       errors: [{ param: '/credentials/mapping/bogus' }],
     });
+    const open = await refusal({
+      credentials: { content: 'order_id,user_id,timestamp,revenue\n1,u1,03/04/2026,5\n' },
+    });
+    expect(open).toMatchObject({ code: 'ambiguous_dates', param: '/credentials/content' });
+    expect(open!['message']).toMatch(/No answer can be given here: .* POST \/v1\/data-sources\/{id}\/records/);
     expect((await caller.get('/data-sources')).body['sources']).toEqual([]);
   });
 });

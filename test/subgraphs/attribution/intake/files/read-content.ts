@@ -28,26 +28,37 @@ export async function readContent(
   wishes: Partial<ReadingOrder> = {},
 ): Promise<ReadContent> {
   const folder = mkdtempSync(join(tmpdir(), 'liftgraph-content-'));
-  const rows: Record<string, string | number | null>[] = [];
   try {
     writeFileSync(join(folder, 'file'), content);
-    const order: ReadingOrder = {
-      ...NO_WISHES,
-      path: join(folder, 'file'),
-      unpackedPath: join(folder, 'unpacked'),
-      mediaType,
-      contentEncoding: 'identity',
-      delimiter: 'auto',
-      usualMapping: {},
-      isDryRun: false,
-      currency: null,
-      rates: {},
-      earliestMs: Date.UTC(2000, 0, 1),
-      latestMs: Date.UTC(2026, 10, 27),
-      maxBytes: 1e9,
-      limits: READING_LIMITS,
-      ...wishes,
-    };
+    return await readPlaced(join(folder, 'file'), { mediaType, unpackedPath: join(folder, 'unpacked'), ...wishes });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The same with a file that lies on the disk. */
+export async function readPlaced(
+  path: string,
+  wishes: Partial<ReadingOrder> & Pick<ReadingOrder, 'mediaType' | 'unpackedPath'>,
+): Promise<ReadContent> {
+  const rows: Record<string, string | number | null>[] = [];
+  const order: ReadingOrder = {
+    ...NO_WISHES,
+    path,
+    contentEncoding: 'identity',
+    delimiter: 'auto',
+    usualMapping: {},
+    remembered: {},
+    isDryRun: false,
+    currency: null,
+    rates: {},
+    earliestMs: Date.UTC(2000, 0, 1),
+    latestMs: Date.UTC(2026, 10, 27),
+    maxBytes: 1e9,
+    limits: READING_LIMITS,
+    ...wishes,
+  };
+  try {
     const finding = await readRecords(order, {
       progress: () => undefined,
       room: () => Promise.resolve(),
@@ -59,7 +70,5 @@ export async function readContent(
   } catch (error) {
     if (!(error instanceof RefusedFileError)) throw error;
     return { refusal: error.refusal, rows };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -40,6 +41,7 @@ const ORDER: ReadingInstructions = {
   delimiter: 'auto',
   ...NO_WISHES,
   usualMapping: {},
+  remembered: {},
   isDryRun: false,
   currency: null,
   rates: {},
@@ -154,6 +156,18 @@ describe('blocks are short, since the engine takes many times of each', () => {
     expect(finding).toMatchObject({ accepted: 16_000 });
     expect(longestBlock).toBeLessThan(shortest);
   });
+});
+
+test('a reader that waits for what never comes is ended', async () => {
+  const pipe = join(folder, 'pipe');
+  spawnSync('mkfifo', [pipe]);
+  const room = new ReadingRoom({ folder, limits: { idleMs: 300 } });
+  await using file = await room.inPlace('tenant', pipe, 1);
+  const reading = (async () => {
+    for await (const frame of room.read(file, ORDER)) void frame;
+  })();
+  await expect(reading).rejects.toEqual(exceeded('comes to a stop'));
+  await room.close();
 });
 
 describe('readers together', () => {

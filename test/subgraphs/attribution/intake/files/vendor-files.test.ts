@@ -2,19 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { z } from 'zod';
-import { READING_LIMITS } from '../../../../../subgraphs/attribution/intake/files/reading-limits.ts';
-import {
-  NO_WISHES,
-  type ReadingFinding,
-  type ReadingOrder,
-  type ReadingWishes,
-} from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
-import { readRecords } from '../../../../../subgraphs/attribution/intake/files/reader/read-records.ts';
-import {
-  RefusedFileError,
-  type Refusal,
-} from '../../../../../subgraphs/attribution/intake/files/reader/refused-file.ts';
-import { rowsOfBlock } from './native-block.ts';
+import type { ReadingWishes } from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
+import { readPlaced, type ReadContent } from './read-content.ts';
 
 /*
  * Files as vendors and people make them. They and what they hold were made by somebody who had not read the readers;
@@ -73,54 +62,23 @@ const ANSWERS: Readonly<Record<string, readonly [string, string]>> = {
   comma_is_decimal: ['decimals', 'comma'],
 };
 
-interface Read {
-  readonly finding?: ReadingFinding;
-  readonly refusal?: Refusal;
-  readonly rows: readonly Record<string, string | number>[];
-}
-
 let unpacked: string;
 beforeAll(async () => {
   unpacked = await mkdtemp(join(tmpdir(), 'liftgraph-vendor-'));
 });
 afterAll(() => rm(unpacked, { recursive: true, force: true }));
 
-async function read(path: string, wishes: Partial<ReadingWishes>, isDryRun = false): Promise<Read> {
-  const order: ReadingOrder = {
-    ...NO_WISHES,
+const read = (path: string, wishes: Partial<ReadingWishes>, isDryRun = false): Promise<ReadContent> =>
+  readPlaced(path, {
     ...wishes,
-    path,
     unpackedPath: join(unpacked, 'unpacked'),
     mediaType: MEDIA_TYPES[extname(path)]!,
-    contentEncoding: 'identity',
-    delimiter: 'auto',
-    usualMapping: {},
     isDryRun,
-    currency: null,
-    rates: {},
-    earliestMs: Date.UTC(2000, 0, 1),
     latestMs: NOW + 48 * 3_600_000,
-    maxBytes: 1e9,
-    limits: READING_LIMITS,
-  };
-  const rows: Record<string, string | number>[] = [];
-  try {
-    const finding = await readRecords(order, {
-      progress: () => undefined,
-      room: () => Promise.resolve(),
-      block: ({ table }, parts) => {
-        for (const row of rowsOfBlock(Buffer.concat(parts))) rows.push({ ...row, table });
-      },
-    });
-    return { finding, rows };
-  } catch (error) {
-    if (!(error instanceof RefusedFileError)) throw error;
-    return { refusal: error.refusal, rows };
-  }
-}
+  });
 
 /** What must be asked, and what must be said aloud. */
-const asked = ({ finding, refusal }: Read): string[] => [
+const asked = ({ finding, refusal }: ReadContent): string[] => [
   ...(finding?.inspection?.questions.map(({ code }) => code) ?? []),
   ...(refusal === undefined ? [] : [refusal.code ?? '']),
   ...(finding?.hasZoneless === true ? ['time_zone'] : []),
@@ -203,7 +161,7 @@ interface Summary {
   readonly records: Readonly<Record<string, number>>;
 }
 
-function summaryOf({ finding, rows }: Read): Summary {
+function summaryOf({ finding, rows }: ReadContent): Summary {
   // The store keeps the last row of an order.
   const standing = [...new Map(rows.map((row, place) => [row['order_id'] || place, row])).values()];
   const sum = (column: string) => cents(standing.reduce((total, row) => total + Number(row[column] ?? 0), 0));
@@ -228,7 +186,7 @@ const comparable =
   });
 
 /** Times are `ts` in the store; what is loose, or not of the row's table, is not compared. */
-function firstRows({ rows, rows_order, loose, kind }: Expected, got: Read): void {
+function firstRows({ rows, rows_order, loose, kind }: Expected, got: ReadContent): void {
   if (rows_order !== undefined) return;
   const table = kind === 'events' ? 'touchpoints' : kind;
   const stored = got.rows.filter((row) => row['table'] === table);

@@ -132,7 +132,8 @@ const FAULTS: Readonly<
     ],
     ['blocking', days((_, place) => (place >= 20 && place < 44 ? { orders: 0, revenue: 0 } : {}))],
   ],
-  ambiguous_dates: [['warning', uploading({ found: { ambiguousDates: 200 } })]],
+  // Asked when the file is read.
+  ambiguous_dates: [],
   assumed_time_zone: [['warning', uploading({ found: { assumedTimeZone: 'UTC' } })]],
   bot_like_users: [
     [
@@ -167,12 +168,11 @@ const FAULTS: Readonly<
   ],
   refunds_missing: [
     ['warning', ordering({ refunds: 0 }), ordering({ refunds: 1 })],
-    ['warning', uploading({ found: { droppedRefunds: 3 } })],
     ['info', storing({ orders: { ...ORDERS, refunds: 0 }, everOrders: { count: 2_240, refunds: 0 } })],
   ],
 };
 
-describe.each(QUALITY_CODES)('%s', (code) => {
+describe.each(QUALITY_CODES.filter((code) => FAULTS[code].length > 0))('%s', (code) => {
   const faults = FAULTS[code].map(([severity, fault, within = null]) => ({ severity, fault, within }));
   test.each(faults)('$severity, and not within the limit', ({ severity, fault, within }) => {
     const { status, checks } = judgeQuality(fault);

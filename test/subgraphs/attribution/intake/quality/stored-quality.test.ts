@@ -11,10 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const measured = (dataSourceId: string, dateRange: readonly [string, string] = PLANTED_RANGE): Promise<StoredQuality> =>
+const measured = (
+  dataSourceId: string,
+  dateRange: readonly [string, string] = PLANTED_RANGE,
+  others: readonly string[] = [],
+): Promise<StoredQuality> =>
   measureStoredQuality(store.clickhouse, {
     accountId: 'account',
     dataSourceId,
+    others: others.map((other) => ({ accountId: 'account', dataSourceId: other })),
     dateRange,
     conversionEvent: 'purchase',
   });
@@ -80,6 +85,15 @@ test('only the days asked for count, and a touch before them', async () => {
   expect(found.orders).toMatchObject({ count: bought.length, unmatched });
   expect([bought.length, unmatched]).toEqual([24, 6]);
   expect(found.everOrders.count).toBe(336);
+});
+
+test('an order that two sources tell is one order, also on the days around the range', async () => {
+  const [{ id: shop }, { id: copy }] = [
+    await stored(plantedShop(), ['orders']),
+    await stored(plantedShop(), ['orders']),
+  ];
+  const found = await measured(shop, ['2026-01-01', '2026-01-02'], [copy]);
+  expect([found.orders.count, found.everOrders]).toEqual([24, { count: 336, refunds: 1 }]);
 });
 
 test('an order under a second id is seen; one a minute later is another', async () => {

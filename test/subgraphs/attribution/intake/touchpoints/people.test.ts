@@ -203,3 +203,29 @@ describe('who is one person', () => {
     expect((await stitched(store.clickhouse, key)).found).toBeNull();
   });
 });
+
+test('people are made by turns of accounts: a crowd of one waits behind the first of another', async () => {
+  const crowd = [newKey(), newKey(), newKey(), newKey()];
+  const neighbour: SourceKey = { accountId: 'neighbour', dataSourceId: 'source-of-a-neighbour' };
+  for (const source of [...crowd, neighbour])
+    await upload(store.clickhouse, source.dataSourceId, 'id,same_as\na,b\nb,c\n', { source });
+  const made: string[] = [];
+  await Promise.all(
+    [...crowd, neighbour].map(async (source) => {
+      await stitched(store.clickhouse, source);
+      made.push(source.accountId);
+    }),
+  );
+  expect(made.indexOf('neighbour')).toBeLessThan(2);
+});
+
+test('more pairs than may be are counted without all of them in memory', async () => {
+  const key = newKey();
+  await store.clickhouse.command(
+    `INSERT INTO identities (account_id, data_source_id, id, same_as, version)
+       SELECT {account_id:String}, {data_source_id:String}, toString(number), 'hub', 1 FROM numbers(2200000)`,
+    { params: sourceParams(key), timeoutMs: LONGEST_MS },
+  );
+  await expect(stitched(store.clickhouse, key)).rejects.toMatchObject({ problem: { code: 'too_many_identities' } });
+  await purgeSource(store.clickhouse, key);
+});

@@ -39,6 +39,7 @@ async function readFrom(path: string, said: Said, withRows = true) {
       contentEncoding: 'identity',
       delimiter: 'auto',
       usualMapping: {},
+      remembered: {},
       isDryRun: false,
       currency: null,
       earliestMs: 0,

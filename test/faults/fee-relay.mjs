@@ -1,0 +1,32 @@
+// A process that relays events and charges analyses, and nothing else: the test kills it.
+import '../../processes/typescript-hook.mjs';
+
+const { setTimeout: sleep } = await import('node:timers/promises');
+const { pino } = await import('pino');
+const { openDatabase } = await import('../../platform/postgres/database.ts');
+const { createPubSub } = await import('../../platform/postgres/pub-sub.ts');
+const { startRelay } = await import('../../services/events/relay.ts');
+const { chargeAnalyses } = await import('../../subgraphs/billing/fees/charge-analyses.ts');
+
+const { url, dawdleMs, plant } = JSON.parse(process.argv[2]);
+const logger = pino({ level: 'silent' });
+const database = await openDatabase({ url, entities: [], applicationName: 'doomed-relay', poolMax: 4, logger });
+const pubSub = await createPubSub({ url, database, logger });
+// Between the charge and the commit, where a kill hurts most.
+const dawdle = () => sleep(Math.random() * dawdleMs);
+// Planted faults: what the checks of the test must find.
+const planted = {
+  'charges before the event is its own': async (em, event) => {
+    await database.asTenant({ ...event, workspace: null }, (other) => chargeAnalyses(other, event));
+    if (Math.random() < 0.3) throw new Error('the transaction of the event fails');
+  },
+  'passes over an event': async (em, event) => {
+    if (event.data.delta_r_cents % 7 !== 0) await chargeAnalyses(em, event);
+  },
+  'forgets what was asked before': (em, event) =>
+    chargeAnalyses(em, { ...event, data: { ...event.data, input_digest: null } }),
+};
+startRelay({ database, pubSub, consumers: [planted[plant] ?? chargeAnalyses, dawdle], logger });
+// Whoever started it may be gone, or have failed.
+process.once('disconnect', () => process.exit());
+process.send?.('up');
