@@ -56,6 +56,7 @@ describe('the command line', () => {
       ['analyze', 'shop/events.csv', '--model', 'magic'],
       'Allowed choices are causal, markov',
     ],
+    ['a margin of nothing', ['analyze', 'shop/events.csv', '--margin', '0'], 'Give a number from 0.0001 to 1.'],
     ['an order out of range', ['analyze', 'shop/events.csv', '--order', '5'], 'Give a whole number from 1 to 4.'],
     ['a day that there is not', ['analyze', 'shop/events.csv', '--from', '2026-02-30'], 'Give a date as YYYY-MM-DD.'],
     [
@@ -213,7 +214,7 @@ describe('liftgraph analyze', () => {
     expect((await readFile(join(folder, 'report.xlsx'))).subarray(0, 4)).toEqual(Buffer.from('PK\u0003\u0004'));
   }, 60_000);
 
-  test('one table of events holds the same journeys; range, lookback, level, order, baseline count', async () => {
+  test('one table of events holds the same journeys; range, lookback, level, order, baseline, margin count', async () => {
     const { code, stdout } = await liftgraph(
       'analyze',
       'shop/events.csv',
@@ -234,6 +235,8 @@ describe('liftgraph analyze', () => {
       'direct',
       '--granularity',
       'weekly',
+      '--margin',
+      '0.4',
     );
     expect(code).toBe(0);
     const result = JSON.parse(stdout) as AttributionReport;
@@ -244,6 +247,7 @@ describe('liftgraph analyze', () => {
       lookback_window_days: 14,
       confidence_level: 0.8,
       granularity: 'weekly',
+      profitability: { margin: 0.4, origin: 'request' },
     });
     expect(result.time_series!.map((period) => [period.period_start, period.partial])).toEqual([
       ['2026-03-30', true],
