@@ -99,8 +99,8 @@ export function htmlReport(report: AttributionReport, subject: string): string {
                   </p>
                   ${figure(
                     spendChart(measured, report.model, format, margin),
-                    `The number beside a name is its ${margin === null ? '' : 'profit '}ROAS. Channels without spend, ` +
-                      'or not measurable, are left out.',
+                    `The number beside a name is its ${margin === null ? '' : 'profit '}ROAS. ` +
+                      'Channels without spend, or not measurable, are left out.',
                   )}`
               : null
           }

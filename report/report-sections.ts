@@ -50,7 +50,8 @@ export function creditTable(report: AttributionReport): Markup {
                     : `${format.count(row.interval.lower)} … ${format.count(row.interval.upper)}`
                 }
               </td>
-              ${cell(row.roas, format.multiple)}${hasMargin ? profitCells(row, format) : null}${cell(row.confidence, (confidence) => confidence.toFixed(2))}
+              ${cell(row.roas, format.multiple)}${hasMargin ? profitCells(row, format) : null}
+              ${cell(row.confidence, (confidence) => confidence.toFixed(2))}
             </tr>`,
         )}
       </tbody>
@@ -190,9 +191,9 @@ export function readingGuide(report: AttributionReport): Markup {
       ${
         report.profitability === undefined
           ? 'Break-even is where the revenue is as much as the spend.'
-          : `Break-even is where the revenue, times the margin of ${marginPercent(report.profitability.margin)}, is as much as the spend. ` +
-            'Profit is what is left of the revenue after the cost of the goods and the spend; profit ROAS is the ' +
-            'revenue times the margin per unit of spend, and 1 at break-even.'
+          : `Break-even is where the revenue, times the margin of ${marginPercent(report.profitability.margin)}, ` +
+            'is as much as the spend. Profit is what is left of the revenue after the cost of the goods and the ' +
+            'spend; profit ROAS is the revenue times the margin per unit of spend, and 1 at break-even.'
       }
     </p>
     <h3>What this cannot see</h3>

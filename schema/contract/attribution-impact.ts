@@ -136,8 +136,8 @@ export const channelImpact = z
       .optional()
       .meta({
         description:
-          'margin * attributed_revenue - spend, of paid channels where there is profitability, absent otherwise; null ' +
-          'where not measurable',
+          'margin * attributed_revenue - spend, of paid channels where there is profitability, absent otherwise; ' +
+          'null where not measurable',
         graph: 'Margin × attributed revenue − spend, of paid channels where there is a margin; null otherwise.',
       }),
     profitInterval: confidenceInterval.nullable().optional().meta({
@@ -149,8 +149,8 @@ export const channelImpact = z
         'margin * attributed_revenue / spend: above 1 a channel earns more than it costs. Absent like profit; null ' +
         'without spend, or where not measurable',
       graph:
-        'Margin × attributed revenue / spend: above 1 a channel earns more than it costs. Null without spend, a margin ' +
-        'or a measurable effect.',
+        'Margin × attributed revenue / spend: above 1 a channel earns more than it costs. Null without spend, a ' +
+        'margin or a measurable effect.',
     }),
     identification: identification.optional().meta({
       description: 'Of paid channels under causal; absent otherwise',

@@ -39,8 +39,8 @@ describe('a report with a margin', () => {
     const [, profit] = statementsOf(report).headline;
     // 5,198 / 2 − 1,509; 0 / 2 − 1,509 to 8,952 / 2 − 1,509.
     expect(profit).toBe(
-      'At a margin of 50 % (by what the goods of the orders cost) that is a profit of $1,090 (95 % interval -$1,509 to ' +
-        '$2,967); profit ROAS 1.72× (0.00× to 2.97×).',
+      'At a margin of 50 % (by what the goods of the orders cost) that is a profit of $1,090 (95 % interval -$1,509 ' +
+        'to $2,967); profit ROAS 1.72× (0.00× to 2.97×).',
     );
     expect(statementsOf(atMargin(CAUSAL, { margin: 0.1234, origin: 'setting' })).headline[1]).toContain(
       'At a margin of 12.34 % (that of the source)',

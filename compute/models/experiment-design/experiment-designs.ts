@@ -171,8 +171,8 @@ function candidatesFor(belief: Belief, { windows, rangeDays, margin = 1 }: Desig
 }
 
 /**
- * Revenue that deciding by a test brings, on average, over deciding now: keep what earns its spend, stop what doesn't. With
- * s the deviation of what will be believed after a test of this error, it is s times the unit normal loss of the
+ * Revenue that deciding by a test brings, on average, over deciding now: keep what earns its spend, stop what doesn't.
+ * With s the deviation of what will be believed after a test of this error, it is s times the unit normal loss of the
  * distance between belief and break-even, in s.
  */
 function gainOfKnowing({ mean, deviation, breakEven }: Belief, error: number): number {

@@ -214,7 +214,7 @@ describe('liftgraph analyze', () => {
     expect((await readFile(join(folder, 'report.xlsx'))).subarray(0, 4)).toEqual(Buffer.from('PK\u0003\u0004'));
   }, 60_000);
 
-  test('one table of events holds the same journeys; range, lookback, level, order, baseline, margin count', async () => {
+  test('one table of events holds the same journeys; all options of the analysis count', async () => {
     const { code, stdout } = await liftgraph(
       'analyze',
       'shop/events.csv',

@@ -49,7 +49,8 @@ export async function rememberOptions(
     return;
   }
   await em.execute(
-    `insert into attribution.remembered_options (data_source_id, account_id, environment, header_digest, options, said_at)
+    `insert into attribution.remembered_options
+       (data_source_id, account_id, environment, header_digest, options, said_at)
        values (?, ?, ?, ?, ?::jsonb, ?)
      on conflict (data_source_id, header_digest) do update set options = excluded.options, said_at = excluded.said_at`,
     [id, accountId, environment, headerDigest, options, now],

@@ -39,7 +39,7 @@ export interface ChannelExpression {
   readonly words: readonly string[];
   /** One number for the words of each set of members that rules ask for. */
   readonly keys: readonly string[];
-  /** Place of the default in {@link DEFAULT_CHANNELS}, from 1, or of the network behind; 0 for one that a file names. */
+  /** Place of the default in {@link DEFAULT_CHANNELS}, from 1, or of the network behind; 0 for one of a file. */
   readonly gap: string;
   /** Place of the first rule that matches, from 1; behind the last where none does. */
   readonly rule: string;

@@ -6,9 +6,9 @@ export class ArchiveTooLargeError extends Error {
 }
 
 /**
- * The wanted files of a ZIP archive as one that is not packed. They are found by its directory: whoever reads an archive
- * from front to back waits for what its heads promise. No file takes more room than the directory says of it, so what
- * that says in all is the bound.
+ * The wanted files of a ZIP archive as one that is not packed. They are found by its directory: whoever reads an
+ * archive from front to back waits for what its heads promise. No file takes more room than the directory says of it,
+ * so what that says in all is the bound.
  * @throws ArchiveTooLargeError, and Error where the archive is damaged
  */
 export function repackedArchive(
