@@ -131,13 +131,13 @@ function linksOf(call: Call, answer: Answer, json: Json | null): string {
     .join(', ');
 }
 
-/** Members that the clock alone moves: when the envelope was evaluated, how old the newest row is. */
-const CLOCK_MEMBERS = /"(?:evaluated_at|freshness_seconds)":(?:"[^"]*"|[^",}\]]*)/g;
+/** Members that reading alone moves: when the envelope was evaluated, how old the newest row is, how many calls. */
+const READING_MEMBERS = /"(?:evaluated_at|freshness_seconds|total_api_calls|total_calls)":(?:"[^"]*"|[^",}\]]*)/g;
 
 /** Weak: two bodies that differ by the moment of reading only are the same to a client (decision record 019). */
 function entityTag(text: string): string {
   // Within a string the quotes of such a name would be escaped, so that none is taken for a member.
-  return `W/"${hash('sha256', text.replaceAll(CLOCK_MEMBERS, ''), 'base64url').slice(0, 27)}"`;
+  return `W/"${hash('sha256', text.replaceAll(READING_MEMBERS, ''), 'base64url').slice(0, 27)}"`;
 }
 
 /** Weak comparison (RFC 9110 §13.1.2). */

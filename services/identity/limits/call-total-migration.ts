@@ -12,6 +12,9 @@ const patched = (signature: string, from: string, to: string): string => `
     execute is_now;
   end $patch$`;
 
+/** Subjects of accounts: not of their sandboxes, of agents that act for them, or of strangers. */
+const LIVE = '^[0-9a-f-]{36}:live$';
+
 /**
  * How often an account has called. The windows forget after a day; what they have counted is booked now and then, by
  * day, so that a call costs no write of its own. A crash of the database, which empties the windows, loses what was not
@@ -36,40 +39,36 @@ export const callTotalMigration: Migration = {
     ),
     `create table auth.calls (
        account_id uuid not null,
-       environment text not null check (environment in ('live', 'sandbox')),
        day date not null,
        calls bigint not null check (calls > 0),
-       primary key (account_id, environment, day)
+       primary key (account_id, day)
      )`,
-    `comment on table auth.calls is 'calls with the keys and tokens of the account itself, by the UTC day in which ` +
-      `they were booked'`,
+    `comment on table auth.calls is 'live calls with the keys and tokens of the account itself, by the UTC day in ` +
+      `which they were booked'`,
     ...tenantTable('auth.calls'),
     `revoke insert, update, delete, truncate on auth.calls from liftgraph_app`,
-    // Subjects of accounts, not of agents that act for one, nor of strangers.
     `create function auth.book_calls() returns void
        language sql volatile security definer set search_path = auth, pg_temp
        as $$ with due as (
-               select subject, unbooked from rate_windows
-               where unbooked > 0 and subject ~ '^[0-9a-f-]{36}:(live|sandbox)$' for update skip locked),
+               select subject, unbooked from rate_windows where unbooked > 0 and subject ~ '${LIVE}'
+               for update skip locked),
              taken as (
                update rate_windows w set unbooked = 0 from due where w.subject = due.subject
-               returning split_part(due.subject, ':', 1)::uuid as account_id, split_part(due.subject, ':', 2) as env,
-                 due.unbooked)
-             insert into calls as known (account_id, environment, day, calls)
-               select account_id, env, (auth.clock() at time zone 'UTC')::date, unbooked from taken
-             on conflict (account_id, environment, day) do update set calls = known.calls + excluded.calls $$`,
+               returning split_part(due.subject, ':', 1)::uuid as account_id, due.unbooked)
+             insert into calls as known (account_id, day, calls)
+               select account_id, (auth.clock() at time zone 'UTC')::date, unbooked from taken
+             on conflict (account_id, day) do update set calls = known.calls + excluded.calls $$`,
     `create function auth.live_calls() returns bigint
        language sql stable security definer set search_path = auth, pg_temp
-       as $$ select coalesce((
-                 select sum(calls) from calls where account_id = asking.id and environment = 'live'), 0)::bigint
+       as $$ select coalesce((select sum(calls) from calls where account_id = asking.id), 0)::bigint
                + coalesce((select unbooked from rate_windows where subject = asking.id || ':live'), 0)
              from (select nullif(current_setting('liftgraph.account_id', true), '')::uuid as id) asking $$`,
     `comment on function auth.live_calls() is 'of the account that asks, up to this moment'`,
     `create or replace function auth.forget_old_rate_windows() returns bigint
        language sql volatile security definer set search_path = auth, pg_temp
        as $$ select auth.book_calls();
-             with gone as (delete from rate_windows w where day < auth.clock() - interval '2 days'
-               and not (unbooked > 0 and subject ~ '^[0-9a-f-]{36}:(live|sandbox)$') returning 1)
+             with gone as (delete from rate_windows where day < auth.clock() - interval '2 days'
+               and not (unbooked > 0 and subject ~ '${LIVE}') returning 1)
              select count(*) from gone $$`,
   ],
 };
