@@ -20,9 +20,11 @@ import { refusals, sentenceOf } from '../../subgraphs/attribution/analysis/attri
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/intake/data-sources/data-source.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
+import { spendOutside } from '../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { partsDigest } from '../../subgraphs/attribution/intake/touchpoints/stored-days.ts';
 import { ReadingRoom } from '../../subgraphs/attribution/intake/files/reading-room.ts';
 import type { AttributionReport } from '../../report/attribution-report.ts';
+import { numberFormat } from '../../report/number-format.ts';
 import { printable } from '../../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import type { CommandProgress } from './command-progress.ts';
@@ -129,6 +131,8 @@ async function runOn(
   );
   signal.throwIfAborted();
   assertAmountsInRange(data);
+  const outside = await spendOutside(clickhouse, source, dateRange);
+  const warnings = [...ingested.warnings, ...(outside > 0 ? [outsideWarning(outside, currency, dateRange)] : [])];
   refuseBadFiles(data.quality, request.acceptQuality);
 
   progress.at(PROGRESS.models, 'Running the models');
@@ -149,7 +153,7 @@ async function runOn(
     seed: `${ingested.digest}/${dateRange.join('/')}`,
   };
   let outcomes: ModelOutcomes | undefined;
-  const analysis = analyze(data, parameters, {
+  const analysis = analyze({ ...data, warnings: [...warnings, ...(data.warnings ?? [])] }, parameters, {
     pool,
     signal,
     clockMs: () => performance.now(),
@@ -179,6 +183,14 @@ async function runOn(
     createdAt: now,
     trust: trustOfFiles(evidence, figures, now),
   });
+}
+
+/** The range is that of touches and orders: what was spent on other days is held against nothing. */
+function outsideWarning(spend: number, currency: string, [from, to]: readonly [string, string]): string {
+  return (
+    `${numberFormat(currency).money(spend)} of spend lies on days before ${from} or after ${to} and is left out. The ` +
+    'range is that of --from and --to, else that of touches and orders.'
+  );
 }
 
 /** @throws BadInputError for what is blocking and was not accepted, with the option that goes on all the same */

@@ -34,6 +34,8 @@ export interface Ingested {
   readonly currency: string | null;
   /** What came of each file. */
   readonly uploads: readonly RecordedUpload[];
+  /** Of files of which rows are missing in the figures. */
+  readonly warnings: readonly string[];
   /** Over the content of all files: the same files give the same figures, bit by bit. */
   readonly digest: string;
   /** First and last UTC day with a touch, an order or a dated path; null where nothing is dated. */
@@ -55,6 +57,7 @@ export async function ingestFiles(
   const digests = new Map<string, string>();
   const days: string[] = [];
   const uploads: RecordedUpload[] = [];
+  const warnings: string[] = [];
   /** Files with sums that wait for rates of exchange, which a later file may hold. */
   const waiting: IngestedFile[] = [];
   let doneBytes = 0;
@@ -92,7 +95,9 @@ export async function ingestFiles(
     if (report.kind !== 'spend')
       days.push(...[report.earliest, report.latest].flatMap((time) => (time === null ? [] : [time.slice(0, 10)])));
     progress.note(describeIngest(file, report));
+    for (const warning of report.warnings) progress.note(printable(`  ${warning}`));
     refuseUnusable(file, report);
+    if (rowsRejected > TOLD_FROM * (rowsAccepted + rowsRejected)) warnings.push(missingRows(file, report));
   };
 
   for (const [place, file] of files.entries())
@@ -110,6 +115,7 @@ export async function ingestFiles(
   return {
     currency,
     uploads,
+    warnings,
     digest: digest.digest('hex'),
     days: ordered.length === 0 ? null : [ordered[0]!, ordered.at(-1)!],
   };
@@ -134,6 +140,20 @@ function refuseUnusable(file: IngestedFile, report: IngestReport): void {
       ? ''
       : ` (line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message})`;
   throw new BadInputError(`${file.path}: no row can be used${why}. Correct the file.`);
+}
+
+/** Beside the figures, since nobody reads again what a file was when it was read. */
+const TOLD_FROM = 0.01;
+
+function missingRows(file: InputFile, { rowsAccepted, rowsRejected, firstErrors: [first] }: IngestReport): string {
+  const where =
+    first === undefined
+      ? ''
+      : `, the first in line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message}`;
+  return (
+    `${file.name}: ${rowsRejected.toLocaleString('en-US')} of ${(rowsAccepted + rowsRejected).toLocaleString('en-US')} ` +
+    `rows were rejected and are missing here${where}.`
+  );
 }
 
 /** How the command line gives what a request would. */

@@ -30,7 +30,7 @@ test('bad files end the command, with the sums and the option that goes on all t
 });
 
 test.each([
-  ['page.pdf', /--report page\.pdf: .*\.html or \.xlsx/],
+  ['page.pdf', /argument 'page\.pdf' is invalid\. Let its name end in \.html, .* \.xlsx/],
   ['nowhere/page.html', /nowhere\/page\.html: the report cannot be written there/],
 ])('a report that cannot be written as %s is refused ahead of the analysis', async (file, message) => {
   const { code, stderr } = await analyze('--report', file);

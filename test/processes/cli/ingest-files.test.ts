@@ -39,3 +39,45 @@ test('without any rates the file is named, with the sums concerned', async () =>
   expect(code).toBe(1);
   expect(stderr).toContain('orders.csv: The file has amounts in other currencies than EUR: USD 600.00 in 6 rows');
 }, 60_000);
+
+describe('of several files', () => {
+  const touches = (header: string) =>
+    [header, ...Array.from({ length: 12 }, (_, place) => `u${place},2026-01-05T10:00:00Z,email`), ''].join('\n');
+  const orders = (header: string) =>
+    [header, ...Array.from({ length: 12 }, (_, place) => `o${place},u${place},2026-01-06T10:00:00Z,100`), ''].join(
+      '\n',
+    );
+  beforeAll(async () => {
+    await writeFile(join(folder, 'visits.csv'), touches('user_id,timestamp,channel'));
+    await writeFile(join(folder, 'sales.csv'), orders('Nr,Wer,Wann,revenue'));
+    await writeFile(join(folder, 'tv.csv'), 'date,spend\n2026-01-05,40\n2026-01-09,60\nnever,5\n');
+  });
+  const named = ['--map', 'order_id=Nr', '--map', 'user_id=Wer', '--answer', 'mapping:timestamp=Wann'];
+
+  test('answers about columns hold for the file that has them', async () => {
+    const { code, stdout, stderr } = await analyze('visits.csv', 'sales.csv', ...named);
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    expect((JSON.parse(stdout) as AttributionReport).revenue).toBe(1_200);
+  }, 60_000);
+
+  test('a value of all rows says of which file, and rows and spend that are left out are told beside the figures', async () => {
+    const refused = await analyze('visits.csv', 'sales.csv', 'tv.csv', ...named, '--set', 'channel=tv');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("Say of which it is true, such as --set 'visits.csv:channel=tv'.");
+    const { stdout } = await analyze('visits.csv', 'sales.csv', 'tv.csv', ...named, '--set', 'tv.csv:channel=tv');
+    const { diagnostics, channel_impact: impact } = JSON.parse(stdout) as AttributionReport;
+    expect(impact.map(({ channel, spend }) => [channel, spend])).toEqual([
+      ['email', 0],
+      ['tv', 40],
+    ]);
+    expect(diagnostics.warnings).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining(
+          'tv.csv: 1 of 3 rows were rejected and are missing here, the first in line 4: date: "never"',
+        ),
+        '$60 of spend lies on days before 2026-01-05 or after 2026-01-06 and is left out. The range is that of --from ' +
+          'and --to, else that of touches and orders.',
+      ]),
+    );
+  }, 60_000);
+});

@@ -201,9 +201,16 @@ class Blocks {
   }
 }
 
+/** What rows without data are, by what the others are; sums where nothing is said. */
+const LEFT_OUT: Readonly<Partial<Record<ReadingFinding['kind'], string>>> = {
+  conversions: 'further lines of an order, orders that nobody paid, and sums',
+  events: 'events that are neither touches nor orders',
+  touchpoints: 'events that are no touches',
+};
+
 /** What the sender should know beside the rejects. */
 export function warningsOf(
-  { preset, skipped, hasZoneless, currency, converted, headerDigest }: ReadingFinding,
+  { kind, preset, skipped, hasZoneless, currency, converted, headerDigest }: ReadingFinding,
   remembered: ReadingOptions['remembered'] = {},
 ): string[] {
   return [
@@ -223,7 +230,7 @@ export function warningsOf(
       ? []
       : [
           `${skipped} ${skipped === 1 ? 'row that is no data was' : 'rows that are no data were'} left out, such as ` +
-            'sums.',
+            `${LEFT_OUT[kind] ?? 'sums'}.`,
         ]),
     ...(hasZoneless
       ? ['Times that say no zone were taken as UTC. If they are local times, send the file again with their timezone.']

@@ -5,6 +5,8 @@ import type { UploadQuality } from './upload-quality.ts';
 /* What came of the files: rows that were not taken, and readings that were guessed. */
 
 const REJECTED_LIMITS = { warning: 0.01, blocking: 0.1 } as const;
+/** Whether a row can be read is no matter of chance: a few say it. */
+const LEAST_ROWS = 10;
 const LOOK_AT_REJECTS =
   'Look at the rejected rows and the reason of each (rejects of the source; the command line names the first), ' +
   'correct the file, and send it again.';
@@ -22,7 +24,7 @@ export const rejectedRevenue: Look = (evidence) => {
     amount += part * (rejected.amount + rejected.unpriced * mean);
     isEstimated ||= rejected.unpriced > 0 || part < 1;
   }
-  if (orders.count + rows < LEAST.orders || rows < 1) return null;
+  if (orders.count + rows < LEAST_ROWS || rows < 1) return null;
   const value = amount > 0 ? amount / (amount + Math.max(0, orders.revenue)) : rows / (rows + orders.count);
   const about = isEstimated ? 'about ' : '';
   return aboveLimit(REJECTED_LIMITS, {

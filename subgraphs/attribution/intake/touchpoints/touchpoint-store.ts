@@ -196,6 +196,21 @@ export async function sourceSpend(
   return { rows: await spendBy("channel, '' AS campaign", clickhouse, key, dateRange), tooManyCampaigns: true };
 }
 
+/** Spend on days ahead of a range of UTC days and behind it, major units. */
+export async function spendOutside(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  [start, end]: readonly [string, string],
+): Promise<number> {
+  const [row] = await clickhouse.rows(
+    `SELECT toFloat64(sum(spend)) AS spend FROM ${spendOf(key, 'FINAL')}
+      WHERE ${OF_SOURCE} AND (date < {start:Date32} OR date > {end:Date32})`,
+    z.object({ spend: z.number() }),
+    { params: { ...sourceParams(key), start, end }, timeoutMs: LONG_READ_MS },
+  );
+  return row?.spend ?? 0;
+}
+
 /** What a channel cost on one day, UTC. Major units. */
 export interface DailySpend {
   readonly channel: string;

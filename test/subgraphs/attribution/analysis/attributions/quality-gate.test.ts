@@ -43,7 +43,8 @@ test('only what is blocking and not accepted refuses', () => {
         code: 'data_quality_insufficient',
         message:
           'The rows are not good enough for an answer. user_match_rate is wrong. mixed_currencies is wrong. Mend it. ' +
-          'To go on all the same, ask for an analysis with accept_quality: ["user_match_rate","mixed_currencies"].',
+          'To go on all the same, ask again with accept_quality: ["user_match_rate","mixed_currencies"] ' +
+          '(acceptQuality: [USER_MATCH_RATE, MIXED_CURRENCIES] in GraphQL).',
       },
     }),
   );

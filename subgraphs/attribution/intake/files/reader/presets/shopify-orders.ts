@@ -23,7 +23,7 @@ export const shopifyOrders: Preset = {
   ],
   skips: [
     { empty: ['Total', 'Financial Status'] },
-    { column: 'Financial Status', in: ['voided', 'pending', 'expired'] },
+    { column: 'Financial Status', in: ['voided', 'pending', 'authorized', 'expired'] },
   ],
   instead: 'Export it with Orders > Export > Plain CSV file.',
 };
