@@ -41,6 +41,7 @@ describe('admission at four processes', () => {
         LIFTGRAPH_DATA_DIR: join(folder, String(place)),
         DATABASE_POOL_MAX: '8',
         COMPUTE_THREADS: '1',
+        BILLING: 'on',
         RATE_LIMITS: 'register=1000',
         LOG_LEVEL: 'warn',
       },
