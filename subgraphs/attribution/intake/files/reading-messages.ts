@@ -121,6 +121,8 @@ export interface ReadingFinding {
   /** Touches and conversions of accepted rows, which may hold several. */
   readonly touchpoints: number;
   readonly conversions: number;
+  /** Accepted rows that are neither: refunds which were taken off orders of the file. */
+  readonly refundRows: number;
   /** Time span of the accepted rows, milliseconds since 1970; null when none has a time. */
   readonly earliestMs: number | null;
   readonly latestMs: number | null;

@@ -56,12 +56,14 @@ export class ReadSample {
         return [[name, text]];
       }),
     );
-    const read = Object.fromEntries(
-      this.#shape.cells.flatMap(({ column, cell }) => {
+    const elsewhere = isOrder ? (this.#shape.order?.refundedElsewhere ?? null) : null;
+    const read = Object.fromEntries([
+      ...this.#shape.cells.flatMap(({ column, cell }) => {
         const shown = columns.has(column) ? cell.shown() : '';
         return shown === '' ? [] : [[column, shown.slice(0, LONGEST_SHOWN).toWellFormed()]];
       }),
-    );
+      ...(elsewhere === null ? [] : [['refunded', String(elsewhere)]]),
+    ]);
     this.#rows.push({ line, raw, read });
   }
 

@@ -7,15 +7,16 @@ import { NumberCell, TimeCell, type Cell } from './cells.ts';
 import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
-import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
+import { columnOf, hasOrders, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
+import type { RefundRows } from './refund-rows.ts';
+import { RejectedRevenue } from './rejected-revenue.ts';
 import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { UserCell } from './user-cell.ts';
-import { WrittenNumber, PLAIN_BYTES } from './styles/number-style.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */
 export interface Handover {
@@ -38,14 +39,18 @@ export interface IntakePlan {
   readonly isGuess: boolean;
   /** Where of several rows only the earliest counts. */
   readonly earliest: EarliestRows;
+  /** Orders that rows of their own lower. */
+  readonly refunds: RefundRows;
 }
+
+type NotPlain = RejectCode | 'open_numbers' | 'negative_order';
 
 /** A file that was taken as plainly written is not: all of it must be looked at. */
 export class NotPlainError extends ReadingStoppedError {
   override readonly name = 'NotPlainError';
-  readonly code: RejectCode | 'open_numbers';
+  readonly code: NotPlain;
 
-  constructor(code: RejectCode | 'open_numbers') {
+  constructor(code: NotPlain) {
     super(`the file is not plainly written: ${code}`);
     this.code = code;
   }
@@ -108,10 +113,16 @@ export class RecordIntake implements RowSink {
       unnamed: plan.currency,
       rates: order.rates,
       styles: plan.styles,
+      refunds: plan.refunds,
     });
-    this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
+    const { forms } = plan.layout;
+    this.#forms = (plan.refunds.isCollecting ? forms.filter(hasOrders) : forms).map((form) => this.#readForm(form));
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
-    this.#rejectedRevenue = new RejectedRevenue(plan, () => this.#shape.exchange?.currency.currency ?? null);
+    this.#rejectedRevenue = new RejectedRevenue(
+      plan.layout,
+      plan.styles,
+      () => this.#shape.exchange?.currency.currency ?? null,
+    );
   }
 
   row(cells: RowCells, line: number): void {
@@ -158,6 +169,7 @@ export class RecordIntake implements RowSink {
       skipped: this.#skipped,
       touchpoints: this.#touchpoints,
       conversions: this.#conversions,
+      refundRows: this.#plan.refunds.rows,
       rejectedRevenue: this.#rejectedRevenue.sum,
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -231,6 +243,7 @@ export class RecordIntake implements RowSink {
 
   #take(cells: RowCells, line: number, form: RowForm): boolean {
     const table = this.#shape.tableOf();
+    if (table.name === 'conversions' && this.#isSettledByOrder(cells, line, form)) return true;
     const fault = table.add(line);
     if (fault !== null) {
       this.#reject(line, '', fault, '');
@@ -247,6 +260,22 @@ export class RecordIntake implements RowSink {
     const ms = this.#shape.timeMs();
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
+    return true;
+  }
+
+  /** Whether the row stands in that of its order, or only tells what stands there. */
+  #isSettledByOrder(cells: RowCells, line: number, form: RowForm): boolean {
+    const { order } = this.#shape;
+    const { refunds, isGuess } = this.#plan;
+    if (order === null) return false;
+    if (refunds.isCollecting) {
+      order.tell();
+      return true;
+    }
+    if (isGuess && order.isNegative) throw new NotPlainError('negative_order');
+    if (!order.isTakenOff) return false;
+    refunds.count();
+    this.#sample?.take(cells, line, form);
     return true;
   }
 
@@ -302,58 +331,6 @@ export class RecordIntake implements RowSink {
   #reject(line: number, column: string, code: RejectCode, value: string): void {
     this.#rejected += 1;
     if (this.#rejects.length < MAX_KEPT_REJECTS) this.#rejects.push({ line, column, code, value });
-  }
-}
-
-/** What rejected orders were worth, as far as their amounts can be read. */
-class RejectedRevenue {
-  sum = 0;
-  /** Orders whose amount cannot be read. */
-  unpriced = 0;
-  readonly #isOrders: boolean;
-  readonly #source: CellSource | undefined;
-  readonly #currency: CellSource | undefined;
-  readonly #own: () => string | null;
-  readonly #decimal: 'point' | 'comma';
-  readonly #number = new WrittenNumber();
-  readonly #plain = Buffer.alloc(PLAIN_BYTES);
-
-  constructor({ layout, styles }: IntakePlan, own: () => string | null) {
-    const column = 'revenue' satisfies CanonicalColumn;
-    const columns = layout.forms.map((form) => form.columns).find((each) => each.has(column));
-    this.#source = columns?.get(column);
-    this.#currency = columns?.get('currency');
-    this.#own = own;
-    this.#decimal = styles.decimalOf(column) ?? 'point';
-    this.#isOrders = layout.kind === 'conversions';
-  }
-
-  add(cells: RowCells, located: Located): void {
-    if (this.#source === undefined) return;
-    const isForeign = this.#isForeign(cells, located);
-    const { data, start, end } = located.at(this.#source, cells);
-    if (end <= start || isForeign) {
-      if (this.#isOrders || end > start) this.unpriced += 1;
-      return;
-    }
-    this.#number.take(data, start, end);
-    const other = this.#decimal === 'point' ? 'comma' : 'point';
-    for (const decimal of [this.#decimal, other] as const) {
-      const length = this.#number.writePlain(decimal, this.#plain);
-      const amount = length > 0 ? Number(this.#plain.toString('latin1', 0, length)) : Number.NaN;
-      if (!Number.isFinite(amount)) continue;
-      this.sum += amount;
-      return;
-    }
-    this.unpriced += 1;
-  }
-
-  /** What it is worth in the currency of the source hangs on its day, which may be what is wrong with the row. */
-  #isForeign(cells: RowCells, located: Located): boolean {
-    if (this.#currency === undefined) return false;
-    const { data, start, end } = located.at(this.#currency, cells);
-    if (end <= start) return false;
-    return Buffer.from(data.subarray(start, end)).toString('latin1').trim().toUpperCase() !== this.#own();
   }
 }
 

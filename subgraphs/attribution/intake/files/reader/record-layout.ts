@@ -15,6 +15,9 @@ export interface RowForm {
   readonly oncePer: readonly CellSource[] | null;
 }
 
+/** Whether rows of a form may be orders. */
+export const hasOrders = ({ columns, oncePer }: RowForm): boolean => columns.has('order_id') && oncePer === null;
+
 /** Why a file cannot be used although it is known what it is: as a whole, or for rows of a sort. */
 export interface LayoutRefusal {
   readonly rows: RowTest | null;
