@@ -1,6 +1,6 @@
 import type { CurrencyCell, NumberCell, TextCell } from './cells.ts';
 import { MAX_AMOUNT } from './decimals.ts';
-import type { RefundRows } from './refund-rows.ts';
+import { orderKey, type RefundRows } from './refund-rows.ts';
 
 /** Of revenue, in the columns that keep it. */
 export const REVENUE_DECIMALS = 4;
@@ -26,6 +26,12 @@ export class OrderMoney {
   /** The row as it stands is worth less than nothing. */
   get isNegative(): boolean {
     return !this.#cells.order_id.isEmpty && this.#row() < 0;
+  }
+
+  /** What tells it from other orders; null where it has no id, or stands in the row of its order. */
+  get storedKey(): string | null {
+    const { order_id: id } = this.#cells;
+    return id.isEmpty || this.isTakenOff ? null : orderKey(id.latin1());
   }
 
   /** It is a refund that stands in the row of its order. */

@@ -72,6 +72,9 @@ const DEFAULT_CURRENCY = 'USD';
 const QUOTED_CHARACTERS = 200;
 const NOTHING = new Uint8Array(0);
 
+/** Rows that are left out count where another form of them is taken, else as no data. */
+type Outcome = 'taken' | 'left_out' | 'refused';
+
 /** A form of rows, with the cells that it reads and where they stand. */
 interface ReadForm {
   readonly form: RowForm;
@@ -134,8 +137,9 @@ export class RecordIntake implements RowSink {
     let isTaken = false;
     for (const form of this.#forms) {
       if (!this.#isOf(form.form, cells)) continue;
-      if (!this.#readRow(form, cells, line)) return undefined;
-      isTaken = true;
+      const outcome = this.#readRow(form, cells, line);
+      if (outcome === 'refused') return undefined;
+      isTaken ||= outcome === 'taken';
     }
     if (isTaken) this.#accepted += 1;
     else this.#skip();
@@ -169,7 +173,7 @@ export class RecordIntake implements RowSink {
       skipped: this.#skipped,
       touchpoints: this.#touchpoints,
       conversions: this.#conversions,
-      refundRows: this.#plan.refunds.rows,
+      refundRows: this.#plan.refunds.counts,
       rejectedRevenue: this.#rejectedRevenue.sum,
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -203,8 +207,8 @@ export class RecordIntake implements RowSink {
     return form.oncePer === null || this.#plan.earliest.takes(form, cells);
   }
 
-  /** @returns whether the row was taken; it is told what is wrong with it otherwise */
-  #readRow({ form, cells: read, others }: ReadForm, cells: RowCells, line: number): boolean {
+  /** What is wrong with a row that was refused is told. */
+  #readRow({ form, cells: read, others }: ReadForm, cells: RowCells, line: number): Outcome {
     this.#shape.exchange?.currency.begin();
     for (const cell of others) cell.read(NOTHING, 0, 0);
     for (let index = 0; index < read.length; index += 1) {
@@ -221,16 +225,16 @@ export class RecordIntake implements RowSink {
       if (source === undefined)
         this.#reject(line, '', fault.code, (fault.code === 'no_rate' && this.#shape.exchange?.currency.foreign) || '');
       else this.#rejectCell(line, fault.code, cells, source);
-      return false;
+      return 'refused';
     }
     return this.#take(cells, line, form);
   }
 
-  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): false {
+  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): 'refused' {
     const isUndated = cell instanceof TimeCell && (code === 'missing_value' || code === 'not_a_date');
     if (isUndated && (isTotal(cells) || isNote(cells))) {
       this.#skip();
-      return false;
+      return 'refused';
     }
     if (this.#plan.isGuess && EXPLICABLE.has(code)) throw new NotPlainError(code);
     // What is in another currency is told by its rejects.
@@ -238,16 +242,17 @@ export class RecordIntake implements RowSink {
     // It may be an address, of which nothing is kept.
     if (cell instanceof UserCell) this.#reject(line, columnOf(this.#plan.layout, source), code, '');
     else this.#rejectCell(line, code, cells, source);
-    return false;
+    return 'refused';
   }
 
-  #take(cells: RowCells, line: number, form: RowForm): boolean {
+  #take(cells: RowCells, line: number, form: RowForm): Outcome {
     const table = this.#shape.tableOf();
-    if (table.name === 'conversions' && this.#isSettledByOrder(cells, line, form)) return true;
+    const settled = table.name === 'conversions' ? this.#settledByOrder(cells, line, form) : null;
+    if (settled !== null) return settled;
     const fault = table.add(line);
     if (fault !== null) {
       this.#reject(line, '', fault, '');
-      return false;
+      return 'refused';
     }
     this.#sample?.take(cells, line, form);
     this.#shape.exchange?.count();
@@ -260,23 +265,30 @@ export class RecordIntake implements RowSink {
     const ms = this.#shape.timeMs();
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
-    return true;
+    return 'taken';
   }
 
-  /** Whether the row stands in that of its order, or only tells what stands there. */
-  #isSettledByOrder(cells: RowCells, line: number, form: RowForm): boolean {
+  /** What becomes of a row that is not stored: it stands in that of its order, or only tells what is to stand there. */
+  #settledByOrder(cells: RowCells, line: number, form: RowForm): Outcome | null {
     const { order } = this.#shape;
     const { refunds, isGuess } = this.#plan;
-    if (order === null) return false;
+    if (order === null) return null;
     if (refunds.isCollecting) {
       order.tell();
-      return true;
+      return 'taken';
     }
     if (isGuess && order.isNegative) throw new NotPlainError('negative_order');
-    if (!order.isTakenOff) return false;
-    refunds.count();
-    this.#sample?.take(cells, line, form);
-    return true;
+    if (order.isTakenOff) {
+      refunds.counts.takenOff += 1;
+      this.#sample?.take(cells, line, form);
+      return 'taken';
+    }
+    if (form.needsOrder) {
+      refunds.counts.leftOut += 1;
+      return 'left_out';
+    }
+    if (order.isNegative) refunds.counts.alone += 1;
+    return null;
   }
 
   /** Nothing is stored of which a whole column may mean something else. */

@@ -13,6 +13,8 @@ export interface RowForm {
   readonly when: RowTest | null;
   /** Of all rows that agree in these values only the earliest counts. */
   readonly oncePer: readonly CellSource[] | null;
+  /** Refunds, which say nothing where the file does not have their order. */
+  readonly needsOrder?: boolean;
 }
 
 /** Whether rows of a form may be orders. */

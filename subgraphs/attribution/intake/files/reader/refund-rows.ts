@@ -18,6 +18,16 @@ interface PaidBack {
   isOrdered: boolean;
 }
 
+/** What became of rows with an order id and a negative amount. */
+export interface RefundCounts {
+  /** Accepted, and taken off an order of the file. */
+  readonly takenOff: number;
+  /** Stored as they are: the file has no order of their id. */
+  readonly alone: number;
+  /** Of exports whose refunds mean nothing without their order, which the file does not have. */
+  readonly leftOut: number;
+}
+
 const NOTHING_YET: readonly PaidBack[] = [];
 
 /**
@@ -32,8 +42,7 @@ export class RefundRows {
   readonly #plain = Buffer.alloc(PLAIN_BYTES);
   /** The sums are being taken. */
   isCollecting = false;
-  /** Rows that were taken off their orders. */
-  rows = 0;
+  readonly counts: { -readonly [Fate in keyof RefundCounts]: number } = { takenOff: 0, alone: 0, leftOut: 0 };
 
   get isEmpty(): boolean {
     return this.#paidBack.size === 0;
@@ -50,7 +59,7 @@ export class RefundRows {
     const { data, start, end } = this.#located.at(order, cells);
     if (end <= start) return;
     const id = Buffer.from(data.buffer, data.byteOffset + start, end - start).toString('latin1');
-    const key = keyOf(id);
+    const key = orderKey(id);
     if (this.#paidBack.has(key)) return;
     if (this.#paidBack.size === MOST_ORDERS)
       throw limitExceeded('its rows with negative amounts are of too many orders', `${MOST_ORDERS} in a file`);
@@ -60,7 +69,7 @@ export class RefundRows {
   /** Of a row that can be taken. */
   tell(id: string, currency: string, amount: number | bigint): void {
     if (amount === 0) return;
-    const key = keyOf(id);
+    const key = orderKey(id);
     const known = this.#paidBack.get(key);
     if (known === undefined) return;
     let paid = known.find((each) => each.currency === currency);
@@ -72,12 +81,8 @@ export class RefundRows {
   /** What is taken off an order of the file, below 0; 0 for all others. */
   takenOff(id: string, currency: string): bigint {
     if (this.#paidBack.size === 0 || id === '') return 0n;
-    const paid = this.#paidBack.get(keyOf(id))?.find((each) => each.currency === currency);
+    const paid = this.#paidBack.get(orderKey(id))?.find((each) => each.currency === currency);
     return paid?.isOrdered === true ? paid.amount : 0n;
-  }
-
-  count(): void {
-    this.rows += 1;
   }
 
   #mayBeNegative(revenue: CellSource | undefined, refunded: CellSource | undefined, cells: RowCells): boolean {
@@ -106,5 +111,6 @@ export class RefundRows {
 
 const ZERO = { point: 0, comma: 0 } as const;
 
-const keyOf = (id: string): string =>
+/** Of an order, to be kept. @param id a character for each byte */
+export const orderKey = (id: string): string =>
   id.length > LONGEST_KEPT ? createHash('sha256').update(id, 'latin1').digest('hex') : id;

@@ -1,4 +1,4 @@
-import { CSV, readContent } from '../read-content.ts';
+import { CSV, NDJSON, readContent } from '../read-content.ts';
 
 const HEADER = 'order_id,user_id,timestamp,revenue';
 const read = (lines: readonly string[], wishes = {}) => readContent(lines.join('\n'), CSV, wishes);
@@ -20,7 +20,7 @@ describe('a refund in a row of its own', () => {
     ]);
     expect(rows.length).toBe(4);
     expect(revenues(rows)).toEqual({ R1: 79.5, R2: 0, R3: 69.9999, R4: 5 });
-    expect(finding).toMatchObject({ accepted: 8, rejected: 0, conversions: 4, refundRows: 4 });
+    expect(finding).toMatchObject({ accepted: 8, rejected: 0, conversions: 4, refundRows: { takenOff: 4 } });
     expect(finding?.latestMs).toBe(Date.UTC(2026, 0, 1));
   });
 
@@ -38,7 +38,7 @@ describe('a refund in a row of its own', () => {
       ['R2', 0],
       ['R2', -7],
     ]);
-    expect(finding).toMatchObject({ accepted: 4, conversions: 4, refundRows: 0 });
+    expect(finding).toMatchObject({ accepted: 4, conversions: 4, refundRows: { takenOff: 0 } });
   });
 
   test('is looked for behind rows that are handed on already', async () => {
@@ -55,13 +55,13 @@ describe('a refund in a row of its own', () => {
       6,
       new Set([6, 10]),
     ]);
-    expect(finding).toMatchObject({ accepted: 150_001, conversions: 150_000, refundRows: 1 });
+    expect(finding).toMatchObject({ accepted: 150_001, conversions: 150_000, refundRows: { takenOff: 1 } });
   });
 
   test('lowers no order when it is refused itself', async () => {
     const { finding, rows } = await read([HEADER, 'R1,u1,2026-01-01,100', 'R1,,2026-01-02,-20', 'R1,u1,,-20']);
     expect(revenues(rows)).toEqual({ R1: 100 });
-    expect(finding).toMatchObject({ accepted: 1, rejected: 2, refundRows: 0 });
+    expect(finding).toMatchObject({ accepted: 1, rejected: 2, refundRows: { takenOff: 0 } });
   });
 
   test('lowers what is left behind the refunds of the order itself, and may say its amount as one', async () => {
@@ -124,7 +124,7 @@ describe('a refund in a row of its own', () => {
         ['', -40],
       ],
     );
-    expect(finding).toMatchObject({ accepted: 5, touchpoints: 1, conversions: 3, refundRows: 1 });
+    expect(finding).toMatchObject({ accepted: 5, touchpoints: 1, conversions: 3, refundRows: { takenOff: 1 } });
   });
 
   test('lowers the last of several rows of its order, too', async () => {
@@ -164,7 +164,7 @@ test('a dry run shows the same sums', async () => {
   ];
   const { finding, rows } = await read(lines, { isDryRun: true });
   expect(rows).toEqual([]);
-  expect(finding).toMatchObject({ accepted: 3, conversions: 2, refundRows: 1 });
+  expect(finding).toMatchObject({ accepted: 3, conversions: 2, refundRows: { takenOff: 1 } });
   expect(finding?.inspection?.currencies).toEqual([{ currency: 'EUR', rows: 3, amount: 119.5 }]);
   expect(finding?.sample?.rows.map(({ read: shown }) => [shown['revenue'], shown['refunded']])).toEqual([
     ['100', '30.5'],
@@ -173,4 +173,72 @@ test('a dry run shows the same sums', async () => {
   ]);
   const stored = await read(lines);
   expect(revenues(stored.rows)).toEqual({ R1: 69.5, R2: 50 });
+});
+
+test('rows that are no orders of their own count as such', async () => {
+  const { finding } = await read([
+    HEADER,
+    'R1,u1,2026-01-01,100',
+    'R1,u1,2026-01-02,-20.5',
+    'R2,u1,2026-01-02,-3',
+    'R3,u1,2026-01-02,-4',
+  ]);
+  expect(finding?.refundRows).toEqual({ takenOff: 1, alone: 2, leftOut: 0 });
+});
+
+test('a dry run counts rows that repeat an order, but no refunds', async () => {
+  const lines = [HEADER, 'R1,u,2026-01-01,10', 'R1,u,2026-01-01,15', 'R1,u,2026-01-02,-5', 'R2,u,2026-01-02,5'];
+  const { finding } = await read(lines, { isDryRun: true });
+  expect(finding?.sample?.repeatedOrders).toBe(1);
+});
+
+describe('events of GA4 in BigQuery', () => {
+  const event = (name: string, minute: number, ecommerce: object, value?: number) => ({
+    event_name: name,
+    event_timestamp: String(Date.UTC(2026, 4, 18, 10, minute) * 1_000),
+    user_pseudo_id: '1.2',
+    event_params: [
+      { key: 'ga_session_id', value: { int_value: '7' } },
+      { key: 'currency', value: { string_value: 'EUR' } },
+      ...(value === undefined ? [] : [{ key: 'value', value: { double_value: value } }]),
+    ],
+    ecommerce,
+  });
+  const readEvents = (...events: object[]) =>
+    readContent(events.map((each) => JSON.stringify(each)).join('\n'), NDJSON);
+
+  test('a refund lowers its purchase', async () => {
+    const { finding, rows } = await readEvents(
+      event('purchase', 1, { transaction_id: 'T1', purchase_revenue: 160.11 }),
+      event('purchase', 2, { transaction_id: 'T2', purchase_revenue: 50 }),
+      event('refund', 3, { transaction_id: 'T1', refund_value: 160.11 }, 99),
+      event('refund', 4, { transaction_id: 'T2' }, 12.5),
+    );
+    expect(rows.filter(({ table }) => table === 'conversions').map((row) => [row['order_id'], row['revenue']])).toEqual(
+      [
+        ['T1', 0],
+        ['T2', 37.5],
+      ],
+    );
+    expect(finding).toMatchObject({
+      preset: 'ga4_bigquery',
+      accepted: 4,
+      rejected: 0,
+      touchpoints: 1,
+      conversions: 2,
+      refundRows: { takenOff: 2, alone: 0, leftOut: 0 },
+    });
+  });
+
+  test('a refund without its purchase, or without an amount, is left out and counted', async () => {
+    const { finding, rows } = await readEvents(
+      event('purchase', 1, { transaction_id: 'T1', purchase_revenue: 160.11 }),
+      event('refund', 3, { transaction_id: 'T1' }),
+      event('refund', 4, { transaction_id: 'T9', refund_value: 5 }),
+    );
+    expect(rows.filter(({ table }) => table === 'conversions').map((row) => [row['order_id'], row['revenue']])).toEqual(
+      [['T1', 160.11]],
+    );
+    expect(finding).toMatchObject({ accepted: 1, skipped: 2, refundRows: { takenOff: 0, alone: 0, leftOut: 2 } });
+  });
 });
