@@ -16,6 +16,7 @@ const STAYING: Readonly<Record<string, string>> = {
   'attribution.data_sources': 'retire_old_sandbox_sources() retires them, since their rows are elsewhere, too',
   'attribution.channel_rules': 'go with the retirement of their source, by a trigger',
   'attribution.connector_credentials': 'go with the retirement of their source, by a trigger',
+  'attribution.remembered_options': 'go with the retirement of their source, by a trigger',
   'attribution.insights': 'forget_old_insights() deletes them after thirty days, whosever they are',
   'attribution.insight_progress': 'goes with its insight',
   'attribution.source_days': 'tell no more than counts of a source that nobody sees',

@@ -18,8 +18,8 @@ const ONE_PART = {
 };
 const BLOCK_TIMEOUT_MS = 120_000;
 const CLEAR_TIMEOUT_MS = 120_000;
-/** In fewer rows nobody looks for repetitions. */
-const LEAST_CONVERSIONS = 50;
+/** One row repeats none. */
+const LEAST_CONVERSIONS = 2;
 
 /**
  * In a single table of events a conversion may have no order id: what tells it from others of its user and instant

@@ -13,6 +13,7 @@ import { ratesOf } from './exchange-rates.ts';
 import type { WrittenRates } from './reader/currency-rates.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
+import { refundWarnings, repeatedWarning } from './order-warnings.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import {
   FRAME,
@@ -103,7 +104,9 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
     const repeated = await retried(() =>
       store.repeatedOrders(finding.conversions, versionsOf(options.now, finding.kind === 'conversions')),
     );
-    return repeated === 0 ? report : { ...report, quality: { ...report.quality, repeatedOrders: repeated } };
+    if (repeated === 0) return report;
+    const warnings = [...report.warnings, repeatedWarning(repeated)];
+    return { ...report, warnings, quality: { ...report.quality, repeatedOrders: repeated } };
   } finally {
     await blocks.abandoned();
   }
@@ -210,7 +213,7 @@ const LEFT_OUT: Readonly<Partial<Record<ReadingFinding['kind'], string>>> = {
 
 /** What the sender should know beside the rejects. */
 export function warningsOf(
-  { kind, preset, skipped, hasZoneless, currency, converted, headerDigest }: ReadingFinding,
+  { kind, preset, skipped, hasZoneless, currency, converted, refundRows, headerDigest, sample }: ReadingFinding,
   remembered: ReadingOptions['remembered'] = {},
 ): string[] {
   return [
@@ -232,6 +235,9 @@ export function warningsOf(
           `${skipped} ${skipped === 1 ? 'row that is no data was' : 'rows that are no data were'} left out, such as ` +
             `${LEFT_OUT[kind] ?? 'sums'}.`,
         ]),
+    ...refundWarnings(refundRows),
+    // Of a dry run; what is stored is counted in the store.
+    ...(sample === undefined || sample.repeatedOrders === 0 ? [] : [repeatedWarning(sample.repeatedOrders)]),
     ...(hasZoneless
       ? ['Times that say no zone were taken as UTC. If they are local times, send the file again with their timezone.']
       : []),
@@ -250,7 +256,7 @@ function reportOf({ uploadId, remembered }: IngestOptions, finding: ReadingFindi
     warnings: warningsOf(finding, remembered),
     rowsAccepted: accepted,
     rowsRejected: rejected,
-    touchpoints: kind === 'touchpoints' || kind === 'events' ? accepted - conversions : 0,
+    touchpoints: finding.touchpoints,
     conversions,
     spendRows: kind === 'spend' ? accepted : 0,
     paths: kind === 'paths' ? accepted : 0,

@@ -4,6 +4,8 @@ import { aboveLimit, belowLimit, checkOf, LEAST, touchesOf, words, type Look } f
 
 const MATCH_LIMITS = { warning: 0.7, blocking: 0.4 } as const;
 const DUPLICATE_LIMITS = { warning: 0.01, blocking: 0.2 } as const;
+/** Rows of orders from which repeated ids tell: that one file has an id twice is never chance. */
+const LEAST_REPEATING = 5;
 const JOIN_REMEDY =
   'Give touches and orders the same user_id: the customer id of both, or the cookie of both. Where the touches are ' +
   'paid clicks alone, upload the other visits, too.';
@@ -43,11 +45,11 @@ export const userMatchRate: Look = ({ stored: { orders, channels }, currency }) 
 
 /** Orders that are there twice: under two ids, or rows of one file with one id, of which the last stays. */
 export const duplicateOrders: Look = ({ stored: { orders }, uploads, currency }) => {
-  if (orders.count < LEAST.orders) return null;
+  if (orders.count === 0) return null;
   const repeated = uploads.reduce((sum, { found }) => sum + (found.repeatedOrders ?? 0), 0);
   const taken = uploads.reduce((sum, { found }) => sum + (found.repeatedOrders ? (found.conversions ?? 0) : 0), 0);
-  const shareRepeated = taken === 0 ? 0 : repeated / taken;
-  const shareAlike = orders.alike / orders.count;
+  const shareRepeated = taken < LEAST_REPEATING ? 0 : repeated / taken;
+  const shareAlike = orders.count < LEAST.orders ? 0 : orders.alike / orders.count;
   const isRepeated = shareRepeated > shareAlike;
   return aboveLimit(DUPLICATE_LIMITS, {
     code: 'duplicate_orders',

@@ -12,6 +12,13 @@ export interface CurrencySum {
   readonly amount: number;
 }
 
+interface Summed {
+  readonly form: RowForm;
+  readonly currency: CellSource;
+  readonly amount: CellSource;
+  readonly refunded: CellSource | undefined;
+}
+
 const MOST_CURRENCIES = 200;
 const CODE_LENGTH = 3;
 const CODE = /^[A-Z]{3}$/;
@@ -19,7 +26,7 @@ const AMOUNTS = ['revenue', 'spend'] as const satisfies readonly CanonicalColumn
 
 /** Adds up what rows are worth by the currency that each names. */
 export class CurrencySums {
-  readonly #forms: readonly { readonly currency: CellSource; readonly amount: CellSource; readonly form: RowForm }[];
+  readonly #forms: readonly Summed[];
   readonly #sums = new Map<string, { rows: number; point: number; comma: number }>();
   readonly #located = new Located();
   readonly #number = new WrittenNumber();
@@ -29,12 +36,14 @@ export class CurrencySums {
     this.#forms = forms.flatMap((form) => {
       const currency = form.columns.get('currency');
       const amount = AMOUNTS.map((column) => form.columns.get(column)).find((source) => source !== undefined);
-      return currency === undefined || amount === undefined ? [] : [{ currency, amount, form }];
+      return currency === undefined || amount === undefined
+        ? []
+        : [{ form, currency, amount, refunded: form.columns.get('refunded') }];
     });
   }
 
   add(cells: RowCells): void {
-    for (const { currency, amount, form } of this.#forms) {
+    for (const { form, currency, amount, refunded } of this.#forms) {
       if (form.when?.(cells) === false) continue;
       const code = this.#codeAt(currency, cells);
       if (code === null) continue;
@@ -45,6 +54,7 @@ export class CurrencySums {
       sum.rows += 1;
       sum.point += this.#amount('point');
       sum.comma += this.#amount('comma');
+      this.#takeOff(sum, refunded, cells);
     }
   }
 
@@ -53,6 +63,15 @@ export class CurrencySums {
     return [...this.#sums]
       .map(([currency, sum]) => ({ currency, rows: sum.rows, amount: sum[decimal] }))
       .toSorted((a, b) => b.amount - a.amount);
+  }
+
+  /** A refund lowers its order; exports write it with either sign. */
+  #takeOff(sum: { point: number; comma: number }, refunded: CellSource | undefined, cells: RowCells): void {
+    if (refunded === undefined) return;
+    const { data, start, end } = this.#located.at(refunded, cells);
+    if (end === NOT_TEXT || this.#number.take(data, start, end) === 'unreadable') return;
+    sum.point -= Math.abs(this.#amount('point'));
+    sum.comma -= Math.abs(this.#amount('comma'));
   }
 
   #codeAt(source: CellSource, cells: RowCells): string | null {

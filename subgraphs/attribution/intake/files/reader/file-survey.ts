@@ -8,9 +8,10 @@ import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
 import { answerTo } from './refuse-open-file.ts';
-import { columnOf, type RecordLayout } from './record-layout.ts';
+import { columnOf, hasOrders, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
+import { RefundRows } from './refund-rows.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
 import { TimeEvidence, type DayOrder } from './styles/time-style.ts';
@@ -33,6 +34,8 @@ export interface SurveyFinding {
   readonly currencies: readonly CurrencySum[];
   readonly readings: readonly ColumnReading[];
   readonly earliest: EarliestRows;
+  /** With the ids of the orders concerned, and no sums yet. */
+  readonly refunds: RefundRows;
 }
 
 interface Watched<Evidence> {
@@ -55,6 +58,8 @@ export class FileSurvey implements RowSink {
   readonly #times: readonly Watched<TimeEvidence>[];
   readonly #sums: CurrencySums;
   readonly #earliest = new EarliestRows();
+  readonly #refunds = new RefundRows();
+  readonly #ofOrders: readonly RowForm[];
   readonly #located = new Located();
 
   constructor(layout: RecordLayout, order: ReadingOrder, hasPlainNumbers: boolean, onPause: () => void) {
@@ -65,6 +70,7 @@ export class FileSurvey implements RowSink {
     this.#numbers = this.#watch([...MONEY_COLUMNS, ...COUNT_COLUMNS, ...RATE_COLUMNS], () => new NumberEvidence());
     this.#times = this.#watch(TIME_COLUMNS, () => new TimeEvidence());
     this.#sums = new CurrencySums(layout.forms);
+    this.#ofOrders = layout.forms.filter(hasOrders);
   }
 
   row(cells: RowCells): void {
@@ -74,6 +80,7 @@ export class FileSurvey implements RowSink {
     for (const watched of this.#numbers) this.#look(watched, cells);
     for (const watched of this.#times) this.#look(watched, cells);
     this.#sums.add(cells);
+    for (const form of this.#ofOrders) this.#refunds.look(form, cells);
     for (const form of forms)
       if (form.oncePer !== null && form.when?.(cells) !== false) this.#earliest.look(form, cells);
   }
@@ -104,6 +111,7 @@ export class FileSurvey implements RowSink {
     return {
       styles: this.#stylesOf(decimals, orders),
       earliest: this.#earliest,
+      refunds: this.#refunds,
       questions,
       currency: this.#currency(),
       currencies: this.#sums.read(decimals.get('revenue') ?? decimals.get('spend') ?? 'point'),

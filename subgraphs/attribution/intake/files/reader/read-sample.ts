@@ -9,6 +9,8 @@ const SHOWN_ROWS = 20;
 const KEPT_IDS = 2_000;
 /** Of them, as they are written in the statement that looks for them. */
 const KEPT_ID_BYTES = 200_000;
+/** Order ids that are known again further down. */
+const KEPT_ORDERS = 200_000;
 const LONGEST_SHOWN = 200;
 /** Of all rows that are shown, with the names of their columns. */
 const SHOWN_CHARACTERS = 256 * 1024;
@@ -24,6 +26,8 @@ export interface SampledRows {
   readonly userIds: readonly string[];
   /** The users of the first orders, one for each. */
   readonly buyers: readonly string[];
+  /** Rows whose order id stood in an earlier one, as far as ids are kept. */
+  readonly repeatedOrders: number;
 }
 
 /** Collects the first rows of a file, and the ids by which it may belong to what is stored. */
@@ -33,6 +37,8 @@ export class ReadSample {
   readonly #rows: SampledRows['rows'][number][] = [];
   readonly #userIds = new Set<string>();
   readonly #buyers: string[] = [];
+  readonly #orders = new Set<string>();
+  #repeatedOrders = 0;
   #idBytesLeft = KEPT_ID_BYTES;
   #charactersLeft = SHOWN_CHARACTERS;
 
@@ -46,6 +52,7 @@ export class ReadSample {
     const user = this.#shape.cells.find(({ column }) => column === 'user_id')?.cell.shown() ?? '';
     if (user !== '') this.#keep(user);
     const isOrder = this.#shape.tableOf().name === 'conversions';
+    if (isOrder) this.#lookForRepetition();
     if (isOrder && this.#userIds.has(user) && this.#buyers.length < KEPT_IDS) this.#buyers.push(user);
     if (this.#rows.length === SHOWN_ROWS || this.#charactersLeft <= 0) return;
     const raw = Object.fromEntries(
@@ -56,13 +63,22 @@ export class ReadSample {
         return [[name, text]];
       }),
     );
-    const read = Object.fromEntries(
-      this.#shape.cells.flatMap(({ column, cell }) => {
+    const elsewhere = isOrder ? (this.#shape.order?.refundedElsewhere ?? null) : null;
+    const read = Object.fromEntries([
+      ...this.#shape.cells.flatMap(({ column, cell }) => {
         const shown = columns.has(column) ? cell.shown() : '';
         return shown === '' ? [] : [[column, shown.slice(0, LONGEST_SHOWN).toWellFormed()]];
       }),
-    );
+      ...(elsewhere === null ? [] : [['refunded', String(elsewhere)]]),
+    ]);
     this.#rows.push({ line, raw, read });
+  }
+
+  #lookForRepetition(): void {
+    const key = this.#shape.order?.storedKey ?? null;
+    if (key === null) return;
+    if (this.#orders.has(key)) this.#repeatedOrders += 1;
+    else if (this.#orders.size < KEPT_ORDERS) this.#orders.add(key);
   }
 
   #keep(user: string): void {
@@ -75,6 +91,11 @@ export class ReadSample {
   }
 
   shown(): SampledRows {
-    return { rows: this.#rows, userIds: [...this.#userIds], buyers: this.#buyers };
+    return {
+      rows: this.#rows,
+      userIds: [...this.#userIds],
+      buyers: this.#buyers,
+      repeatedOrders: this.#repeatedOrders,
+    };
   }
 }

@@ -7,15 +7,16 @@ import { NumberCell, TimeCell, type Cell } from './cells.ts';
 import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
-import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
+import { columnOf, hasOrders, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
+import type { RefundRows } from './refund-rows.ts';
+import { RejectedRevenue } from './rejected-revenue.ts';
 import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { UserCell } from './user-cell.ts';
-import { WrittenNumber, PLAIN_BYTES } from './styles/number-style.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */
 export interface Handover {
@@ -38,14 +39,18 @@ export interface IntakePlan {
   readonly isGuess: boolean;
   /** Where of several rows only the earliest counts. */
   readonly earliest: EarliestRows;
+  /** Orders that rows of their own lower. */
+  readonly refunds: RefundRows;
 }
+
+type NotPlain = RejectCode | 'open_numbers' | 'negative_order';
 
 /** A file that was taken as plainly written is not: all of it must be looked at. */
 export class NotPlainError extends ReadingStoppedError {
   override readonly name = 'NotPlainError';
-  readonly code: RejectCode | 'open_numbers';
+  readonly code: NotPlain;
 
-  constructor(code: RejectCode | 'open_numbers') {
+  constructor(code: NotPlain) {
     super(`the file is not plainly written: ${code}`);
     this.code = code;
   }
@@ -66,6 +71,9 @@ const BLOCK_BYTES = 8 * 1024 * 1024;
 const DEFAULT_CURRENCY = 'USD';
 const QUOTED_CHARACTERS = 200;
 const NOTHING = new Uint8Array(0);
+
+/** Rows that are left out count where another form of them is taken, else as no data. */
+type Outcome = 'taken' | 'left_out' | 'refused';
 
 /** A form of rows, with the cells that it reads and where they stand. */
 interface ReadForm {
@@ -108,10 +116,16 @@ export class RecordIntake implements RowSink {
       unnamed: plan.currency,
       rates: order.rates,
       styles: plan.styles,
+      refunds: plan.refunds,
     });
-    this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
+    const { forms } = plan.layout;
+    this.#forms = (plan.refunds.isCollecting ? forms.filter(hasOrders) : forms).map((form) => this.#readForm(form));
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
-    this.#rejectedRevenue = new RejectedRevenue(plan, () => this.#shape.exchange?.currency.currency ?? null);
+    this.#rejectedRevenue = new RejectedRevenue(
+      plan.layout,
+      plan.styles,
+      () => this.#shape.exchange?.currency.currency ?? null,
+    );
   }
 
   row(cells: RowCells, line: number): void {
@@ -123,8 +137,9 @@ export class RecordIntake implements RowSink {
     let isTaken = false;
     for (const form of this.#forms) {
       if (!this.#isOf(form.form, cells)) continue;
-      if (!this.#readRow(form, cells, line)) return undefined;
-      isTaken = true;
+      const outcome = this.#readRow(form, cells, line);
+      if (outcome === 'refused') return undefined;
+      isTaken ||= outcome === 'taken';
     }
     if (isTaken) this.#accepted += 1;
     else this.#skip();
@@ -158,6 +173,7 @@ export class RecordIntake implements RowSink {
       skipped: this.#skipped,
       touchpoints: this.#touchpoints,
       conversions: this.#conversions,
+      refundRows: this.#plan.refunds.counts,
       rejectedRevenue: this.#rejectedRevenue.sum,
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -191,8 +207,8 @@ export class RecordIntake implements RowSink {
     return form.oncePer === null || this.#plan.earliest.takes(form, cells);
   }
 
-  /** @returns whether the row was taken; it is told what is wrong with it otherwise */
-  #readRow({ form, cells: read, others }: ReadForm, cells: RowCells, line: number): boolean {
+  /** What is wrong with a row that was refused is told. */
+  #readRow({ form, cells: read, others }: ReadForm, cells: RowCells, line: number): Outcome {
     this.#shape.exchange?.currency.begin();
     for (const cell of others) cell.read(NOTHING, 0, 0);
     for (let index = 0; index < read.length; index += 1) {
@@ -209,16 +225,16 @@ export class RecordIntake implements RowSink {
       if (source === undefined)
         this.#reject(line, '', fault.code, (fault.code === 'no_rate' && this.#shape.exchange?.currency.foreign) || '');
       else this.#rejectCell(line, fault.code, cells, source);
-      return false;
+      return 'refused';
     }
     return this.#take(cells, line, form);
   }
 
-  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): false {
+  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): 'refused' {
     const isUndated = cell instanceof TimeCell && (code === 'missing_value' || code === 'not_a_date');
     if (isUndated && (isTotal(cells) || isNote(cells))) {
       this.#skip();
-      return false;
+      return 'refused';
     }
     if (this.#plan.isGuess && EXPLICABLE.has(code)) throw new NotPlainError(code);
     // What is in another currency is told by its rejects.
@@ -226,15 +242,17 @@ export class RecordIntake implements RowSink {
     // It may be an address, of which nothing is kept.
     if (cell instanceof UserCell) this.#reject(line, columnOf(this.#plan.layout, source), code, '');
     else this.#rejectCell(line, code, cells, source);
-    return false;
+    return 'refused';
   }
 
-  #take(cells: RowCells, line: number, form: RowForm): boolean {
+  #take(cells: RowCells, line: number, form: RowForm): Outcome {
     const table = this.#shape.tableOf();
+    const settled = table.name === 'conversions' ? this.#settledByOrder(cells, line, form) : null;
+    if (settled !== null) return settled;
     const fault = table.add(line);
     if (fault !== null) {
       this.#reject(line, '', fault, '');
-      return false;
+      return 'refused';
     }
     this.#sample?.take(cells, line, form);
     this.#shape.exchange?.count();
@@ -247,7 +265,30 @@ export class RecordIntake implements RowSink {
     const ms = this.#shape.timeMs();
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
-    return true;
+    return 'taken';
+  }
+
+  /** What becomes of a row that is not stored: it stands in that of its order, or only tells what is to stand there. */
+  #settledByOrder(cells: RowCells, line: number, form: RowForm): Outcome | null {
+    const { order } = this.#shape;
+    const { refunds, isGuess } = this.#plan;
+    if (order === null) return null;
+    if (refunds.isCollecting) {
+      order.tell();
+      return 'taken';
+    }
+    if (isGuess && order.isNegative) throw new NotPlainError('negative_order');
+    if (order.isTakenOff) {
+      refunds.counts.takenOff += 1;
+      this.#sample?.take(cells, line, form);
+      return 'taken';
+    }
+    if (form.needsOrder) {
+      refunds.counts.leftOut += 1;
+      return 'left_out';
+    }
+    if (order.isNegative) refunds.counts.alone += 1;
+    return null;
   }
 
   /** Nothing is stored of which a whole column may mean something else. */
@@ -302,58 +343,6 @@ export class RecordIntake implements RowSink {
   #reject(line: number, column: string, code: RejectCode, value: string): void {
     this.#rejected += 1;
     if (this.#rejects.length < MAX_KEPT_REJECTS) this.#rejects.push({ line, column, code, value });
-  }
-}
-
-/** What rejected orders were worth, as far as their amounts can be read. */
-class RejectedRevenue {
-  sum = 0;
-  /** Orders whose amount cannot be read. */
-  unpriced = 0;
-  readonly #isOrders: boolean;
-  readonly #source: CellSource | undefined;
-  readonly #currency: CellSource | undefined;
-  readonly #own: () => string | null;
-  readonly #decimal: 'point' | 'comma';
-  readonly #number = new WrittenNumber();
-  readonly #plain = Buffer.alloc(PLAIN_BYTES);
-
-  constructor({ layout, styles }: IntakePlan, own: () => string | null) {
-    const column = 'revenue' satisfies CanonicalColumn;
-    const columns = layout.forms.map((form) => form.columns).find((each) => each.has(column));
-    this.#source = columns?.get(column);
-    this.#currency = columns?.get('currency');
-    this.#own = own;
-    this.#decimal = styles.decimalOf(column) ?? 'point';
-    this.#isOrders = layout.kind === 'conversions';
-  }
-
-  add(cells: RowCells, located: Located): void {
-    if (this.#source === undefined) return;
-    const isForeign = this.#isForeign(cells, located);
-    const { data, start, end } = located.at(this.#source, cells);
-    if (end <= start || isForeign) {
-      if (this.#isOrders || end > start) this.unpriced += 1;
-      return;
-    }
-    this.#number.take(data, start, end);
-    const other = this.#decimal === 'point' ? 'comma' : 'point';
-    for (const decimal of [this.#decimal, other] as const) {
-      const length = this.#number.writePlain(decimal, this.#plain);
-      const amount = length > 0 ? Number(this.#plain.toString('latin1', 0, length)) : Number.NaN;
-      if (!Number.isFinite(amount)) continue;
-      this.sum += amount;
-      return;
-    }
-    this.unpriced += 1;
-  }
-
-  /** What it is worth in the currency of the source hangs on its day, which may be what is wrong with the row. */
-  #isForeign(cells: RowCells, located: Located): boolean {
-    if (this.#currency === undefined) return false;
-    const { data, start, end } = located.at(this.#currency, cells);
-    if (end <= start) return false;
-    return Buffer.from(data.subarray(start, end)).toString('latin1').trim().toUpperCase() !== this.#own();
   }
 }
 

@@ -15,9 +15,11 @@ import { CurrencyNameCell } from './currency-name-cell.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
 import type { ExchangeRates } from './currency-rates.ts';
 import { Exchange, type Money, type MoneyFault } from './exchange.ts';
+import { OrderMoney, REVENUE_DECIMALS } from './order-money.ts';
 import { RateCell } from './rate-cell.ts';
 import type { RecordKind } from './record-kind.ts';
 import { tableFilledBy, type RecordTable } from './record-table.ts';
+import type { RefundRows } from './refund-rows.ts';
 import { summedSpend } from './spend-table.ts';
 import type { DecimalSign } from './styles/number-style.ts';
 import { UserCell } from './user-cell.ts';
@@ -34,6 +36,8 @@ export interface RecordShape {
   readonly cells: readonly PlacedCell[];
   /** Puts what is in another currency in that of the source; null where nothing names one. */
   readonly exchange: Exchange | null;
+  /** Of rows that are orders; null in tables without any. */
+  readonly order: OrderMoney | null;
   /** Of the row that has been read. A code when it cannot be used although each of its cells can. */
   fault(): { readonly column: CanonicalColumn; readonly code: 'missing_value' | MoneyFault } | null;
   tableOf(): RecordTable;
@@ -51,6 +55,7 @@ export interface ShapeOptions {
   /** What other currencies are worth in it. */
   readonly rates: ExchangeRates;
   readonly styles: Styles;
+  readonly refunds: RefundRows;
 }
 
 /** How the columns of a file are written; null where plainly. */
@@ -61,7 +66,6 @@ export interface Styles {
 
 export const PLAIN_STYLES: Styles = { decimalOf: () => null, timeOf: () => null };
 
-const REVENUE_DECIMALS = 4;
 const COST_DECIMALS = 6;
 const DEFAULT_CONVERSION_EVENT = Buffer.from('purchase');
 const NO_FAULT = (): null => null;
@@ -163,6 +167,7 @@ function touchShape(options: ShapeOptions): RecordShape {
   return {
     cells: placed({ ...cells, ...clicks.cells }),
     exchange: null,
+    order: null,
     fault: () => originFault(cells, clicks),
     tables: [table],
     tableOf: () => table,
@@ -189,7 +194,7 @@ function eventShape(options: ShapeOptions): RecordShape {
   const exchange = new Exchange(
     options,
     touch.timestamp,
-    () => (isTouch() ? touchMoney() : orderMoney(cells)),
+    () => (isTouch() ? touchMoney() : moneyOf(order)),
     () => (isTouch() ? 0 : cells.cogs.value),
   );
   const cells = {
@@ -204,42 +209,35 @@ function eventShape(options: ShapeOptions): RecordShape {
     conversion_event: new TextCell(false),
   };
   const clicks = new ClickCells();
+  const order = new OrderMoney(cells, options.refunds);
   const touches = touchTable(cells, clicks, exchange);
-  const conversions = conversionTable(exchange, cells);
+  const conversions = conversionTable(exchange, order, cells);
   const isTouch = (): boolean => cells.conversion.value === 0;
   const touchMoney = (): Money => ({ amount: cells.cost.value, unit: 10 ** COST_DECIMALS });
   return {
     cells: placed({ ...cells, ...clicks.cells }),
     exchange,
+    order,
     tables: [touches, conversions],
-    fault: () => (isTouch() ? originFault(cells, clicks) : null) ?? exchange.fault(),
+    fault: () => (isTouch() ? originFault(cells, clicks) : orderFault(order)) ?? exchange.fault(),
     tableOf: () => (isTouch() ? touches : conversions),
     timeMs: () => cells.timestamp.ms,
   };
 }
 
-const orderMoney = ({ revenue, refunded }: { readonly revenue: NumberCell; readonly refunded: NumberCell }): Money => ({
-  amount: lessRefund(revenue.value, refunded.value),
-  unit: 10 ** REVENUE_DECIMALS,
-});
+const moneyOf = (order: OrderMoney): Money => ({ amount: order.amount(), unit: 10 ** REVENUE_DECIMALS });
 
-/** A refund lowers its order; exports write it with either sign. */
-function lessRefund(revenue: number | bigint, refunded: number | bigint): number | bigint {
-  if (refunded === 0) return revenue;
-  if (typeof revenue === 'number' && typeof refunded === 'number') return revenue - Math.abs(refunded);
-  const [paid, back] = [BigInt(revenue), BigInt(refunded)];
-  return back < 0n ? paid + back : paid - back;
-}
+const orderFault = (order: OrderMoney): ReturnType<RecordShape['fault']> =>
+  order.isOutOfRange() ? { column: 'revenue', code: 'amount_out_of_range' } : null;
 
 function conversionTable(
   exchange: Exchange,
+  order: OrderMoney,
   cells: {
     order_id: TextCell;
     user_id: UserCell;
     timestamp: TimeCell;
     event_id: TextCell;
-    revenue: NumberCell;
-    refunded: NumberCell;
     cogs: KnownNumberCell;
     new_customer: FlagCell;
     conversion_event: TextCell;
@@ -252,7 +250,7 @@ function conversionTable(
     user_id: text(cells.user_id),
     ts: number(cells.timestamp),
     event_id: text(cells.event_id),
-    revenue: (column) => column.add(exchange.own(orderMoney(cells).amount)),
+    revenue: (column) => column.add(exchange.own(order.amount())),
     new_customer: number(cells.new_customer),
     conversion_event: eventName(cells.conversion_event),
     channel: text(cells.channel),
@@ -266,7 +264,7 @@ function conversionShape(options: ShapeOptions): RecordShape {
   const exchange = new Exchange(
     options,
     timestamp,
-    () => orderMoney(cells),
+    () => moneyOf(order),
     () => cells.cogs.value,
   );
   const cells = {
@@ -283,11 +281,13 @@ function conversionShape(options: ShapeOptions): RecordShape {
     channel: new TextCell(false),
     campaign: new TextCell(false),
   };
-  const table = conversionTable(exchange, cells);
+  const order = new OrderMoney(cells, options.refunds);
+  const table = conversionTable(exchange, order, cells);
   return {
     cells: placed(cells),
     exchange,
-    fault: () => exchange.fault(),
+    order,
+    fault: () => orderFault(order) ?? exchange.fault(),
     tables: [table],
     tableOf: () => table,
     timeMs: () => cells.timestamp.ms,
@@ -310,6 +310,7 @@ function spendShape(options: ShapeOptions): RecordShape {
   return {
     cells: placed(cells),
     exchange,
+    order: null,
     fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
@@ -340,6 +341,7 @@ function pathShape(options: ShapeOptions): RecordShape {
   return {
     cells: placed(cells),
     exchange,
+    order: null,
     fault: () => exchange.fault(),
     tables: [table],
     tableOf: () => table,
@@ -354,6 +356,7 @@ function identityShape(): RecordShape {
   return {
     cells: placed(cells),
     exchange: null,
+    order: null,
     fault: NO_FAULT,
     tables: [table],
     tableOf: () => table,
@@ -376,6 +379,7 @@ function rateShape(options: ShapeOptions): RecordShape {
   return {
     cells: placed(cells),
     exchange: null,
+    order: null,
     fault: NO_FAULT,
     tables: [table],
     tableOf: () => table,

@@ -93,6 +93,46 @@ describe('kinds', () => {
     ]);
   });
 
+  test('a refund in a row of its own lowers its order, and sending the file again changes nothing', async () => {
+    const source = newSource();
+    const file =
+      'order_id,user_id,timestamp,revenue,currency\nR2,u,1735689600,160.11,EUR\nR2,u,1735776000,-160.11,EUR\n' +
+      'R3,u,1735689600,50,EUR\nR3,u,1735776000,-20,EUR\nR4,u,1735776000,-1,EUR\n';
+    for (let sent = 0; sent < 2; sent += 1) {
+      const report = await upload(store.clickhouse, source, file);
+      expect(report).toMatchObject({
+        rowsAccepted: 5,
+        rowsRejected: 0,
+        conversions: 3,
+        latest: '2025-01-02T00:00:00.000Z',
+      });
+      expect(report.quality.repeatedOrders).toBeUndefined();
+      expect(report.warnings).toEqual([
+        '2 rows are refunds, which were taken off the order of the same id.',
+        '1 row has a negative amount and no order of its order_id in the file. Stored as it stands, such a row ' +
+          'replaces an order of the same id that another file brought. Send orders and their refunds in one file.',
+      ]);
+      expect((await conversions(source)).map((row) => [row.order_id, row.revenue, row.ts])).toEqual([
+        ['R2', '0', '2025-01-01 00:00:00.000'],
+        ['R3', '30', '2025-01-01 00:00:00.000'],
+        ['R4', '-1', '2025-01-02 00:00:00.000'],
+      ]);
+    }
+  });
+
+  test('a file with a row per item says that the last row of an order counts', async () => {
+    const report = await upload(
+      store.clickhouse,
+      newSource(),
+      'order_id,user_id,timestamp,revenue\no1,u,1735689600,10\no1,u,1735689600,30\no1,u,1735689600,5\no2,u,1735689600,7',
+    );
+    expect(report).toMatchObject({ rowsAccepted: 4, quality: { repeatedOrders: 2 } });
+    expect(report.warnings).toEqual([
+      '2 rows repeat an order_id of the file. Of each order the last row counts, and the revenue of the others is ' +
+        'lost. Send one row per order with its whole revenue, not one per item.',
+    ]);
+  });
+
   test('amounts in several currencies are stored by nobody, and their sums told', async () => {
     const source = newSource();
     const orders = ['o1,u,1735689600,10.5,EUR', 'o2,u,1735689600,7,USD', 'o3,u,1735689600,2.25,USD'];

@@ -227,6 +227,20 @@ test('what is blocking comes first', () => {
   ]);
 });
 
+test('order ids that one file repeats tell from five rows on', () => {
+  const told = (conversions: number, repeatedOrders: number) => {
+    const { stored } = CLEAN;
+    const few = { ...uploading({ found: { conversions, repeatedOrders } }) };
+    const orders = { ...ORDERS, count: 4, users: 4, unmatched: 0, unmatchedUsers: 0, alike: 3, revenue: 40 };
+    return judgeQuality({ ...few, stored: { ...stored, orders } }).checks.filter(
+      ({ code }) => code === 'duplicate_orders',
+    );
+  };
+  expect(told(5, 2)).toMatchObject([{ severity: 'blocking', value: 0.4, amount: 20 }]);
+  expect(told(4, 2)).toEqual([]);
+  expect(told(0, 0)).toEqual([]);
+});
+
 test('a few rows tell nothing', () => {
   const few: QualityEvidence = {
     ...uploading({ rowsAccepted: 4, rowsRejected: 4, keptRejects: 2, foreignRows: new Map([['EUR', 2]]) }),

@@ -138,6 +138,7 @@ function formOf(form: PresetForm, columns: PresetColumns, wished: ReadonlyMap<Ca
       columns: sources,
       when: tests.length === 0 ? null : (cells) => tests.every((test) => test!(cells)),
       oncePer: oncePer.length === 0 ? null : (oncePer as CellSource[]),
+      needsOrder: form.needsOrder === true,
     },
   ];
 }

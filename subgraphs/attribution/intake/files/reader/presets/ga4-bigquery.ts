@@ -10,6 +10,10 @@ const SESSION = ['event_params.ga_session_id', 'ga_session_id', 'session_id'];
 const LAST_CLICK = 'session_traffic_source_last_click';
 const COLLECTED = 'collected_traffic_source';
 
+const ORDER = [known('ecommerce.transaction_id'), known('event_params.transaction_id'), known('transaction_id')];
+const REFUNDED = ['ecommerce.refund_value', 'event_params.value', 'refund_value', 'event_value'];
+const CURRENCY = ['event_params.currency', 'currency'];
+
 const touch = {
   columns: {
     user_id: USER,
@@ -48,7 +52,7 @@ const touch = {
 
 /**
  * Events of Google Analytics 4 as they lie in BigQuery, as NDJSON or flattened to CSV. A session is one touch, when its
- * first event happened; a purchase is a conversion.
+ * first event happened; a purchase is a conversion, which refunds of the same file lower.
  * https://support.google.com/analytics/answer/7029846
  */
 export const ga4BigQuery: Preset = {
@@ -63,12 +67,25 @@ export const ga4BigQuery: Preset = {
       columns: {
         user_id: USER,
         timestamp: 'event_timestamp',
-        order_id: [known('ecommerce.transaction_id'), known('event_params.transaction_id'), known('transaction_id')],
+        order_id: ORDER,
         revenue: ['ecommerce.purchase_revenue', 'event_params.value', 'purchase_revenue', 'event_value'],
-        currency: ['event_params.currency', 'currency'],
+        currency: CURRENCY,
       },
       constants: { conversion: '1' },
       when: [{ column: 'event_name', in: ['purchase'] }],
+    },
+    {
+      columns: {
+        user_id: USER,
+        timestamp: 'event_timestamp',
+        order_id: ORDER,
+        revenue: { column: 'event_name', filledMeans: '0' },
+        refunded: REFUNDED,
+        currency: CURRENCY,
+      },
+      constants: { conversion: '1' },
+      when: [{ column: 'event_name', in: ['refund'] }],
+      needsOrder: true,
     },
   ],
   timeZone: 'UTC',
