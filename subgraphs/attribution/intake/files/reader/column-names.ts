@@ -277,6 +277,7 @@ export const LIKELY_NAMES: Names = {
     'dag',
     'reporting_starts',
     'date_start',
+    'segments_date',
     'time_period',
   ],
   spend: [
@@ -288,6 +289,8 @@ export const LIKELY_NAMES: Names = {
     'total_cost',
     'media_spend',
     'media_cost',
+    'cost_micros',
+    'metrics_cost_micros',
     'kosten',
     'ausgaben',
     'ausgegebener_betrag',

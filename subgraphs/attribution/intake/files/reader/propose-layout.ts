@@ -1,4 +1,5 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
+import { namedSource } from './amounts-in-micros.ts';
 import { layoutOf, likelyColumnsOf, type LayoutWishes, type RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink } from './record-reader.ts';
 import { fits, RECORD_SHAPES } from './record-kind.ts';
@@ -44,7 +45,7 @@ export async function proposeLayout(
       const content = contents.find((each) => !taken.has(each.place) && looksLike(canonical, each));
       if (content === undefined) return [];
       taken.add(content.place);
-      found.sources.set(canonical, { place: content.place });
+      found.sources.set(canonical, namedSource(canonical, header[content.place]!, content.place));
       found.certainties.set(canonical, CONTENT_CERTAINTY);
     }
     // Something must be named: numbers and dates alone may be anything.

@@ -1,6 +1,7 @@
 import { CANONICAL_COLUMNS, type CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
+import { namedSource } from './amounts-in-micros.ts';
 import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainName } from './column-names.ts';
 import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
@@ -147,7 +148,7 @@ export function wishedColumns(header: readonly string[], { mapping, constants }:
     const place = exact >= 0 ? exact : names.indexOf(plainName(name));
     if (!check(param, canonical)) continue;
     if (place < 0) errors.push({ param, code: 'unknown_column', message: `the file has no column "${name}"` });
-    else sources.set(canonical, { place });
+    else sources.set(canonical, namedSource(canonical, header[place]!, place));
   }
   for (const [canonical, value] of Object.entries(constants))
     if (check(`/constants/${canonical}`, canonical)) sources.set(canonical, { constant: Buffer.from(value) });
@@ -200,7 +201,7 @@ function take(
   taken: Set<number>,
 ): void {
   if (place < 0 || found.sources.has(canonical)) return;
-  found.sources.set(canonical, { place });
+  found.sources.set(canonical, namedSource(canonical, header.names[place]!, place));
   found.certainties.set(canonical, certainty);
   taken.add(place);
   const { currency } = currencyInName(header.names[place]!);
