@@ -97,9 +97,14 @@ export const likelyColumnsOf = (
 ): FoundColumns | null => columnsOfShape(new Header(names), wishedColumns(names, wishes), shape);
 
 /** @throws RefusedFileError `unrecognised_columns`: what was found, and what each kind would need */
-export function refuseColumns(header: readonly string[], wishes: LayoutWishes): never {
-  const found = columnsByName(new Header(header), wishedColumns(header, wishes), false).sources;
-  throw unrecognised(header, new Set(found.keys()));
+export function refuseColumns(names: readonly string[], wishes: LayoutWishes): never {
+  const header = new Header(names);
+  const wanted = wishedColumns(names, wishes);
+  const found = new Set(columnsByName(header, wanted, false).sources.keys());
+  throw unrecognised(names, found, (shape) => {
+    const ofShape = columnsOfShape(header, wanted, shape);
+    return ofShape === null ? found : new Set(ofShape.sources.keys());
+  });
 }
 
 /** The column of a value, for people: of several the first that the header has; empty for a constant. */
