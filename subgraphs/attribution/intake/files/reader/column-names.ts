@@ -295,6 +295,7 @@ const USUAL_NAMES: Names = {
     'spent',
     'amount',
     'total_spend',
+    'total_spent',
     'total_cost',
     'media_spend',
     'media_cost',

@@ -1,6 +1,7 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import { namedSource } from './amounts-in-micros.ts';
 import { layoutOf, likelyColumnsOf, type LayoutWishes, type RecordLayout } from './record-layout.ts';
+import { nameWeight } from './name-weights.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink } from './record-reader.ts';
 import { fits, RECORD_SHAPES } from './record-kind.ts';
 import { textAt } from './row-tests.ts';
@@ -42,10 +43,10 @@ export async function proposeLayout(
     const taken = new Set([...found.sources.values()].flatMap((source) => ('place' in source ? [source.place] : [])));
     for (const canonical of shape.required) {
       if (found.sources.has(canonical)) continue;
-      const content = contents.find((each) => !taken.has(each.place) && looksLike(canonical, each));
-      if (content === undefined) return [];
-      taken.add(content.place);
-      found.sources.set(canonical, namedSource(canonical, header[content.place]!, content.place));
+      const place = likeliest(canonical, header, contents, taken);
+      if (place === undefined) return [];
+      taken.add(place);
+      found.sources.set(canonical, namedSource(canonical, header[place]!, place));
       found.certainties.set(canonical, CONTENT_CERTAINTY);
     }
     // Something must be named: numbers and dates alone may be anything.
@@ -53,6 +54,21 @@ export async function proposeLayout(
     return [{ named, layout: layoutOf(shape, header, found) }];
   });
   return proposals.toSorted((a, b) => b.named - a.named)[0]?.layout ?? null;
+}
+
+/** Of the columns whose content would do, the one whose name says so most, and none whose name says otherwise. */
+function likeliest(
+  canonical: CanonicalColumn,
+  header: readonly string[],
+  contents: readonly ColumnContent[],
+  taken: ReadonlySet<number>,
+): number | undefined {
+  const fitting = contents.flatMap((content) => {
+    if (taken.has(content.place) || !looksLike(canonical, content)) return [];
+    const weight = nameWeight(canonical, header[content.place]!);
+    return weight === null ? [] : [{ place: content.place, weight }];
+  });
+  return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.place;
 }
 
 function looksLike(canonical: CanonicalColumn, content: ColumnContent): boolean {

@@ -36,6 +36,8 @@ export interface RecordLayout {
   readonly preset: string | null;
   /** How sure all that is, from 0 to 1. */
   readonly certainty: number;
+  /** Columns whose names do not tell them: they are asked where it is not sure enough. */
+  readonly doubtful: ReadonlySet<CanonicalColumn>;
   /** Zone of times that say none, where the export has one. */
   readonly timeZone: string | null;
   readonly refusal: LayoutRefusal | null;
@@ -86,7 +88,9 @@ function layoutOfLikelyKind(header: Header, wanted: FoundColumns): RecordLayout 
   const [best, second] = fitting;
   if (best === undefined) return null;
   const layout = layoutOf(best.shape, header.names, best.found);
-  return second === undefined ? layout : { ...layout, certainty: AMONG_SEVERAL };
+  return second === undefined
+    ? layout
+    : { ...layout, certainty: AMONG_SEVERAL, doubtful: lessSureThan(NAME_CERTAINTY.own, best.found) };
 }
 
 /** The columns that a kind of row would have by their names; null where others say that the file is of another kind. */
@@ -130,11 +134,15 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
     skip: null,
     preset: null,
     certainty: Math.min(1, ...[...columns.keys()].map((name) => found.certainties.get(name) ?? 1)),
+    doubtful: lessSureThan(NAME_CERTAINTY.likely, found),
     timeZone: null,
     refusal: null,
     lookedAt: NONE_TAKEN,
   };
 }
+
+const lessSureThan = (least: number, { certainties }: FoundColumns): ReadonlySet<CanonicalColumn> =>
+  new Set([...certainties].flatMap(([name, certainty]) => (certainty < least ? [name] : [])));
 
 /** What mapping and constants say. @throws RefusedFileError `invalid_mapping`, with each fault at its place */
 export function wishedColumns(header: readonly string[], { mapping, constants }: LayoutWishes): FoundColumns {
