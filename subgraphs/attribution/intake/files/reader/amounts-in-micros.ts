@@ -1,7 +1,7 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import type { CellPart, PlacedSource } from './row-cells.ts';
 
-const AMOUNTS: readonly CanonicalColumn[] = ['spend', 'cost', 'revenue', 'refunded', 'cogs'];
+const AMOUNTS: ReadonlySet<CanonicalColumn> = new Set(['spend', 'cost', 'revenue', 'refunded', 'cogs']);
 /** `cost_micros`, `Cost (micros)`, `costMicros`: APIs of advertisers count in millionths. */
 const IN_MICROS = /micros?(?!\p{L})/iu;
 const MILLIONTHS = 'e-6';
@@ -15,4 +15,4 @@ const inMillionths: CellPart = (cell) => {
 
 /** Where a value stands, by the name of its column: amounts in millionths are read as such. */
 export const namedSource = (canonical: CanonicalColumn, name: string, place: number): PlacedSource =>
-  AMOUNTS.includes(canonical) && IN_MICROS.test(name) ? { place, part: inMillionths } : { place };
+  AMOUNTS.has(canonical) && IN_MICROS.test(name) ? { place, part: inMillionths } : { place };
