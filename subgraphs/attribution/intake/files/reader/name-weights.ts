@@ -53,7 +53,7 @@ const WORDS: Readonly<Partial<Record<CanonicalColumn, Words>>> = {
     never: [
       /_(ids?|sku|no|nr|type|status|state|account|group|ad|ads|adset|keyword|currency|country|city|region|device)_/u,
       /_(name|title|method|payment|ship|note|level|product|item|resource|objective|gender|age|language|locale)_$/u,
-      /number|nummer|konto|gruppe|email|phone|(campaign|account|group|ad)id_/u,
+      /number|nummer|konto|gruppe|email|phone|amount|betrag|(campaign|account|group|ad)id_/u,
     ],
     better: [
       [/channel|kanal|kanał|canal|canale|kanaal|チャネル/u, 4],

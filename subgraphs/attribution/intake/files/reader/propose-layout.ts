@@ -1,5 +1,6 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import { namedSource } from './amounts-in-micros.ts';
+import { plainName } from './column-names.ts';
 import { layoutOf, likelyColumnsOf, type LayoutWishes, type RecordLayout } from './record-layout.ts';
 import { nameWeight } from './name-weights.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink } from './record-reader.ts';
@@ -19,6 +20,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 /** What the cells of a column look like. */
 interface ColumnContent {
   readonly place: number;
+  readonly isEmpty: boolean;
   readonly isTime: boolean;
   readonly isNumber: boolean;
   readonly isEmail: boolean;
@@ -64,8 +66,11 @@ function likeliest(
   taken: ReadonlySet<number>,
 ): number | undefined {
   const fitting = contents.flatMap((content) => {
-    if (taken.has(content.place) || !looksLike(canonical, content)) return [];
-    const weight = nameWeight(canonical, header[content.place]!);
+    const name = header[content.place]!;
+    // A name that is not there, or there twice, can't be confirmed.
+    if (plainName(name) === '' || header.filter((each) => each === name).length > 1) return [];
+    if (taken.has(content.place) || content.isEmpty || !looksLike(canonical, content)) return [];
+    const weight = nameWeight(canonical, name);
     return weight === null ? [] : [{ place: content.place, weight }];
   });
   return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.place;
@@ -151,6 +156,7 @@ class ContentSample implements RowSink {
   contents(): ColumnContent[] {
     return this.#columns.map(({ times, numbers, values, emails, filled }, place) => ({
       place,
+      isEmpty: filled === 0,
       isTime: filled > 0 && times.readableShare > MOSTLY,
       isNumber: filled > 0 && numbers.readableShare > MOSTLY,
       isEmail: filled > 0 && emails > MOSTLY * filled,

@@ -156,13 +156,21 @@ function gapOf(shape: KindShape, columns: ReadonlySet<CanonicalColumn>): Gap {
   };
 }
 
+/** Few files are of these: one column alone does not speak for them. */
+const RARE: readonly RecordKind[] = ['events', 'identities', 'fx'];
+
 /** Orders are meant where no column tells anything. */
 function howToName(gaps: readonly Gap[]): string {
-  const open = gaps.filter(({ missing, excess }) => missing.length > 0 && excess.length === 0);
+  const open = gaps.filter(
+    ({ shape, missing, excess, known }) =>
+      missing.length > 0 && excess.length === 0 && (known > 1 || !RARE.includes(shape.kind)),
+  );
+  const nearness = ({ shape, missing, known }: Gap): number =>
+    known - missing.length - (RARE.includes(shape.kind) ? 0.5 : 0);
   const isFree = open.every(({ known }) => known === 0);
   const [nearest] = isFree
     ? open.filter(({ shape }) => shape.kind === 'conversions')
-    : open.toSorted((a, b) => b.known - a.known || a.missing.length - b.missing.length);
+    : open.toSorted((a, b) => nearness(b) - nearness(a));
   if (nearest === undefined) return 'Rename them, or send a mapping.';
   const lacking = nearest.missing.map(([name]) => name!);
   const mapping = lacking.map((name) => `"${name}":"…"`).join(',');

@@ -33,8 +33,9 @@ test.each([
 });
 
 test.each([
-  ['e-mail,ordernummer,datum,x\na,b,c,d\n', 'conversions', 'revenue', 'x'],
-  ['Kanal,Kosten,Tage her\nsearch,viel,drei\n', 'spend', 'date', 'Tage her'],
+  ['e-mail,ordernummer,datum,x\na,b,c,d\n', 'conversions', 'revenue'],
+  ['id,Created,Order,Source,Currency,Amount\na,b,c,d,e,f\n', 'conversions', 'user_id'],
+  ['Kanal,Kosten,Tage her\nsearch,viel,drei\n', 'spend', 'date'],
 ])('what is still not recognised says what the nearest kind lacks, and how to name it', async (file, kind, lacks) => {
   const { refusal } = await readContent(file);
   expect(refusal?.code).toBe('unrecognised_columns');

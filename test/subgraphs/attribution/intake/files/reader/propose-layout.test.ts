@@ -96,6 +96,11 @@ test.each([
   expect(await proposed(file)).toEqual({ refused: 'unrecognised_columns' });
 });
 
+test.each(['Charged amount', ''])('an empty column, and one without a name, is no channel: "%s"', async (name) => {
+  const file = fileOf(['Date', '2026-09-1#'], ['Amount', '1#.5'], ['Currency', 'USD'], [name, name === '' ? 'x' : '']);
+  expect(await proposed(file)).toEqual({ refused: 'unrecognised_columns' });
+});
+
 test('only columns whose names do not tell them are asked', async () => {
   const file = fileOf(
     ['order_id', 'L#'],
