@@ -150,10 +150,8 @@ function missingRows(file: InputFile, { rowsAccepted, rowsRejected, firstErrors:
     first === undefined
       ? ''
       : `, the first in line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message}`;
-  return (
-    `${file.name}: ${rowsRejected.toLocaleString('en-US')} of ${(rowsAccepted + rowsRejected).toLocaleString('en-US')} ` +
-    `rows were rejected and are missing here${where}.`
-  );
+  const [rejected, all] = [rowsRejected, rowsAccepted + rowsRejected].map((count) => count.toLocaleString('en-US'));
+  return `${file.name}: ${rejected} of ${all} rows were rejected and are missing here${where}.`;
 }
 
 /** How the command line gives what a request would. */

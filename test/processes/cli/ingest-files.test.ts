@@ -41,8 +41,9 @@ test('without any rates the file is named, with the sums concerned', async () =>
 }, 60_000);
 
 describe('of several files', () => {
+  const USERS = Array.from({ length: 12 }, (_, place) => place);
   const touches = (header: string) =>
-    [header, ...Array.from({ length: 12 }, (_, place) => `u${place},2026-01-05T10:00:00Z,email`), ''].join('\n');
+    [header, ...USERS.map((place) => `u${place},2026-01-05T10:00:00Z,email`), ''].join('\n');
   const orders = (header: string) =>
     [header, ...Array.from({ length: 12 }, (_, place) => `o${place},u${place},2026-01-06T10:00:00Z,100`), ''].join(
       '\n',
@@ -60,7 +61,7 @@ describe('of several files', () => {
     expect((JSON.parse(stdout) as AttributionReport).revenue).toBe(1_200);
   }, 60_000);
 
-  test('a value of all rows says of which file, and rows and spend that are left out are told beside the figures', async () => {
+  test('a value of all rows says of which file; rows and spend that are left out are told with the figures', async () => {
     const refused = await analyze('visits.csv', 'sales.csv', 'tv.csv', ...named, '--set', 'channel=tv');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("Say of which it is true, such as --set 'visits.csv:channel=tv'.");

@@ -1,5 +1,6 @@
 import { CANONICAL_COLUMNS, type CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import { CLICK_KINDS, type ClickKind } from '../../../../../schema/origins/click-kinds.ts';
+import { NAMES_IN_LANGUAGES } from './names-in-languages.ts';
 
 /** Other names of columns, as {@link plainName} writes them. */
 type Names = Readonly<Record<CanonicalColumn, readonly string[]>>;
@@ -8,6 +9,15 @@ const CLICK_NAMES = Object.fromEntries(CLICK_KINDS.map((kind) => [kind, []])) as
   ClickKind,
   readonly string[]
 >;
+
+/** A name without case, accents and punctuation, words joined by `_`. */
+export const plainName = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/[\p{M}\uFEFF]/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+    .replaceAll(/^_+|_+$/gu, '');
 
 /** Names that mean the column wherever they stand. */
 export const ALIASES: Names = {
@@ -43,8 +53,7 @@ export const ALIASES: Names = {
   ...CLICK_NAMES,
 };
 
-/** Names that exports and people use, in several languages: likely, where nothing better stands in the header. */
-export const LIKELY_NAMES: Names = {
+const USUAL_NAMES: Names = {
   user_id: [
     'user',
     'userid',
@@ -277,6 +286,7 @@ export const LIKELY_NAMES: Names = {
     'dag',
     'reporting_starts',
     'date_start',
+    'segments_date',
     'time_period',
   ],
   spend: [
@@ -285,9 +295,12 @@ export const LIKELY_NAMES: Names = {
     'spent',
     'amount',
     'total_spend',
+    'total_spent',
     'total_cost',
     'media_spend',
     'media_cost',
+    'cost_micros',
+    'metrics_cost_micros',
     'kosten',
     'ausgaben',
     'ausgegebener_betrag',
@@ -331,17 +344,16 @@ export const LIKELY_NAMES: Names = {
   ...CLICK_NAMES,
 };
 
+/** Names that exports and people use, in several languages: likely, where nothing better stands in the header. */
+export const LIKELY_NAMES = Object.fromEntries(
+  CANONICAL_COLUMNS.map((column) => [
+    column,
+    [...USUAL_NAMES[column], ...(NAMES_IN_LANGUAGES[column] ?? []).map(plainName)],
+  ]),
+) as unknown as Names;
+
 /** How sure it is that a column is what its name says. */
 export const NAME_CERTAINTY = { own: 1, likely: 0.95 } as const;
-
-/** A name without case, accents and punctuation, words joined by `_`. */
-export const plainName = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replaceAll(/[\p{M}\uFEFF]/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
-    .replaceAll(/^_+|_+$/gu, '');
 
 /** `Amount spent (USD)`: the name, and the currency that it holds. */
 export function currencyInName(name: string): { readonly name: string; readonly currency: string | null } {

@@ -2,7 +2,7 @@ import type { CanonicalColumn } from '../../../../../schema/origins/canonical-co
 import type { ReadingOrder } from '../reading-messages.ts';
 import type { TimeStyle } from './cells.ts';
 import { CurrencySums, type CurrencySum } from './currency-sums.ts';
-import { currencyOfUnit } from './currency-units.ts';
+import { currencyBeside, currencyOfUnits } from './currency-units.ts';
 import { EarliestRows } from './earliest-rows.ts';
 import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
@@ -17,7 +17,8 @@ import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
 import { TimeEvidence, type DayOrder } from './styles/time-style.ts';
 import { TimeZone } from './styles/time-zone.ts';
 
-const MONEY_COLUMNS = ['spend', 'revenue', 'refunded', 'cogs', 'cost', 'conversions', 'nulls'] as const;
+const AMOUNT_COLUMNS: readonly CanonicalColumn[] = ['spend', 'revenue', 'refunded', 'cogs', 'cost'];
+const DECIMAL_COLUMNS = [...AMOUNT_COLUMNS, 'conversions', 'nulls'] as const;
 /** They have no decimals: what stands between their digits parts thousands. */
 const COUNT_COLUMNS = ['impressions', 'clicks'] as const;
 /** They are small: what stands between their digits stands before decimals. */
@@ -67,7 +68,7 @@ export class FileSurvey implements RowSink {
     this.#order = order;
     this.#hasPlainNumbers = hasPlainNumbers;
     this.#onPause = onPause;
-    this.#numbers = this.#watch([...MONEY_COLUMNS, ...COUNT_COLUMNS, ...RATE_COLUMNS], () => new NumberEvidence());
+    this.#numbers = this.#watch([...DECIMAL_COLUMNS, ...COUNT_COLUMNS, ...RATE_COLUMNS], () => new NumberEvidence());
     this.#times = this.#watch(TIME_COLUMNS, () => new TimeEvidence());
     this.#sums = new CurrencySums(layout.forms);
     this.#ofOrders = layout.forms.filter(hasOrders);
@@ -108,13 +109,14 @@ export class FileSurvey implements RowSink {
     const otherDays = onlyOne(days.map(({ own }) => own));
     for (const { each, own } of days)
       orders.set(each.column, this.#settle(each, own, wished?.order, otherDays, questions));
+    const currencies = this.#sums.read(decimals.get('revenue') ?? decimals.get('spend') ?? 'point');
     return {
       styles: this.#stylesOf(decimals, orders),
       earliest: this.#earliest,
       refunds: this.#refunds,
+      currency: this.#currency(currencies.length > 0, questions),
       questions,
-      currency: this.#currency(),
-      currencies: this.#sums.read(decimals.get('revenue') ?? decimals.get('spend') ?? 'point'),
+      currencies,
       readings: [...this.#numbers, ...this.#times].flatMap(({ column, name }) => {
         const reading = decimals.get(column) ?? orders.get(column) ?? null;
         return reading === null ? [] : [{ column: name, reading }];
@@ -189,11 +191,18 @@ export class FileSurvey implements RowSink {
     };
   }
 
-  /** Of signs beside the amounts; a dollar sign may be of any of twenty currencies, and tells none. */
-  #currency(): string | null {
-    const units = this.#numbers.flatMap(({ evidence }) => evidence.units);
-    const currencies = new Set(units.map(currencyOfUnit).filter((currency) => currency !== null));
-    return currencies.size === 1 ? currencies.values().next().value! : null;
+  /** Of signs beside the amounts, where it was not said. */
+  #currency(hasNamed: boolean, questions: Question[]): string | null {
+    if (this.#order.amountCurrency !== null) return null;
+    const amounts = this.#numbers.filter(({ column }) => AMOUNT_COLUMNS.includes(column));
+    const columns = amounts.map(({ name, evidence }) => ({ name, units: evidence.units }));
+    if (hasNamed) return currencyBeside(columns);
+    const { currency, question } = currencyOfUnits(columns, this.#order.currency);
+    if (question === null) return currency;
+    const given = this.#order.answers[question.id];
+    if (given !== undefined) return answerTo(question, given);
+    questions.unshift(question);
+    return null;
   }
 }
 

@@ -79,10 +79,10 @@ function wishesOf(order: ReadingOrder, header: readonly string[]): LayoutWishes 
   };
 }
 
-function mappingQuestions({ kind, header, forms }: RecordLayout, wishes: LayoutWishes): Question[] {
+function mappingQuestions({ kind, header, forms, doubtful }: RecordLayout, wishes: LayoutWishes): Question[] {
   return forms.flatMap(({ columns }) =>
     [...columns].flatMap(([canonical, source]) => {
-      if (!('place' in source) || Object.hasOwn(wishes.mapping, canonical)) return [];
+      if (!('place' in source) || !doubtful.has(canonical) || Object.hasOwn(wishes.mapping, canonical)) return [];
       const column = header[source.place]!;
       return {
         id: `${MAPPING_ANSWER}${canonical}`,

@@ -1,5 +1,8 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
+import { namedSource } from './amounts-in-micros.ts';
+import { plainName } from './column-names.ts';
 import { layoutOf, likelyColumnsOf, type LayoutWishes, type RecordLayout } from './record-layout.ts';
+import { nameWeight } from './name-weights.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink } from './record-reader.ts';
 import { fits, RECORD_SHAPES } from './record-kind.ts';
 import { textAt } from './row-tests.ts';
@@ -17,6 +20,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 /** What the cells of a column look like. */
 interface ColumnContent {
   readonly place: number;
+  readonly isEmpty: boolean;
   readonly isTime: boolean;
   readonly isNumber: boolean;
   readonly isEmail: boolean;
@@ -41,10 +45,10 @@ export async function proposeLayout(
     const taken = new Set([...found.sources.values()].flatMap((source) => ('place' in source ? [source.place] : [])));
     for (const canonical of shape.required) {
       if (found.sources.has(canonical)) continue;
-      const content = contents.find((each) => !taken.has(each.place) && looksLike(canonical, each));
-      if (content === undefined) return [];
-      taken.add(content.place);
-      found.sources.set(canonical, { place: content.place });
+      const place = likeliest(canonical, header, contents, taken);
+      if (place === undefined) return [];
+      taken.add(place);
+      found.sources.set(canonical, namedSource(canonical, header[place]!, place));
       found.certainties.set(canonical, CONTENT_CERTAINTY);
     }
     // Something must be named: numbers and dates alone may be anything.
@@ -52,6 +56,24 @@ export async function proposeLayout(
     return [{ named, layout: layoutOf(shape, header, found) }];
   });
   return proposals.toSorted((a, b) => b.named - a.named)[0]?.layout ?? null;
+}
+
+/** Of the columns whose content would do, the one whose name says so most, and none whose name says otherwise. */
+function likeliest(
+  canonical: CanonicalColumn,
+  header: readonly string[],
+  contents: readonly ColumnContent[],
+  taken: ReadonlySet<number>,
+): number | undefined {
+  const fitting = contents.flatMap((content) => {
+    const name = header[content.place]!;
+    // A name that is not there, or there twice, can't be confirmed.
+    if (plainName(name) === '' || header.filter((each) => each === name).length > 1) return [];
+    if (taken.has(content.place) || content.isEmpty || !looksLike(canonical, content)) return [];
+    const weight = nameWeight(canonical, name);
+    return weight === null ? [] : [{ place: content.place, weight }];
+  });
+  return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.place;
 }
 
 function looksLike(canonical: CanonicalColumn, content: ColumnContent): boolean {
@@ -134,6 +156,7 @@ class ContentSample implements RowSink {
   contents(): ColumnContent[] {
     return this.#columns.map(({ times, numbers, values, emails, filled }, place) => ({
       place,
+      isEmpty: filled === 0,
       isTime: filled > 0 && times.readableShare > MOSTLY,
       isNumber: filled > 0 && numbers.readableShare > MOSTLY,
       isEmail: filled > 0 && emails > MOSTLY * filled,

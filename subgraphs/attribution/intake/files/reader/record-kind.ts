@@ -94,8 +94,16 @@ export function fits(shape: KindShape, columns: ReadonlySet<CanonicalColumn>): b
   );
 }
 
-/** What stands in the way of each kind. */
-export function unrecognised(header: readonly string[], columns: ReadonlySet<CanonicalColumn>): RefusedFileError {
+/**
+ * What stands in the way of each kind, and how to name what the nearest one lacks.
+ * @param columns those that are sure
+ * @param likelyOf those that a kind would have by their likely names
+ */
+export function unrecognised(
+  header: readonly string[],
+  columns: ReadonlySet<CanonicalColumn>,
+  likelyOf: (shape: KindShape) => ReadonlySet<CanonicalColumn>,
+): RefusedFileError {
   const found =
     header
       .map(
@@ -110,30 +118,70 @@ export function unrecognised(header: readonly string[], columns: ReadonlySet<Can
       .slice(0, 50)
       .join(', ') || 'none';
   const fitting = RECORD_SHAPES.filter((shape) => fits(shape, columns));
-  const wanted = RECORD_SHAPES.map((shape) => {
-    const missing = [...shape.required.filter((name) => !columns.has(name)), ...anyOfMissing(shape, columns)];
-    const excess = shape.excluded.filter((name) => columns.has(name));
-    const needs = [
-      missing.length > 0 ? `needs ${missing.join(', ')}` : '',
-      excess.length > 0 ? `must not have ${excess.join(', ')}` : '',
-    ].filter(Boolean);
-    return `${shape.kind}: ${needs.join(' and ') || 'fits'}`;
-  }).join('; ');
+  const gaps = RECORD_SHAPES.map((shape) => gapOf(shape, likelyOf(shape)));
+  const wanted = gaps
+    .map(({ shape, missing, excess }) => {
+      const needs = [
+        missing.length > 0 ? `needs ${missing.map((names) => names.join(' or ')).join(', ')}` : '',
+        excess.length > 0 ? `must not have ${excess.join(', ')}` : '',
+      ].filter(Boolean);
+      return `${shape.kind}: ${needs.join(' and ') || 'fits'}`;
+    })
+    .join('; ');
   const what =
     fitting.length > 1
       ? `fit more than one kind of file (${fitting.map(({ kind }) => kind).join(', ')})`
       : 'fit no kind of file';
-  return invalidFile(
-    'unrecognised_columns',
-    `The columns ${found} ${what}. ${wanted}. Rename them, or send a mapping.`,
+  return invalidFile('unrecognised_columns', `The columns ${found} ${what}. ${wanted}. ${howToName(gaps)}`);
+}
+
+/** What a file lacks to be of a kind. */
+interface Gap {
+  readonly shape: KindShape;
+  /** Columns, each with those that would do in its place. */
+  readonly missing: readonly (readonly CanonicalColumn[])[];
+  readonly excess: readonly CanonicalColumn[];
+  readonly known: number;
+}
+
+function gapOf(shape: KindShape, columns: ReadonlySet<CanonicalColumn>): Gap {
+  const { required, anyOf = [], excluded } = shape;
+  const isAnyThere = anyOf.length === 0 || anyOf.some((name) => columns.has(name));
+  const missing = required.filter((name) => !columns.has(name)).map((name) => [name]);
+  return {
+    shape,
+    missing: isAnyThere ? missing : [...missing, anyOf.filter((name) => !isClickKind(name))],
+    excess: excluded.filter((name) => columns.has(name)),
+    known: required.filter((name) => columns.has(name)).length + (anyOf.length > 0 && isAnyThere ? 1 : 0),
+  };
+}
+
+/** Few files are of these: one column alone does not speak for them. */
+const RARE: ReadonlySet<RecordKind> = new Set(['events', 'identities', 'fx']);
+
+/** Orders are meant where no column tells anything. */
+function howToName(gaps: readonly Gap[]): string {
+  const open = gaps.filter(
+    ({ shape, missing, excess, known }) =>
+      missing.length > 0 && excess.length === 0 && (known > 1 || !RARE.has(shape.kind)),
+  );
+  const nearness = ({ shape, missing, known }: Gap): number =>
+    known - missing.length - (RARE.has(shape.kind) ? 0.5 : 0);
+  const isFree = open.every(({ known }) => known === 0);
+  const [nearest] = isFree
+    ? open.filter(({ shape }) => shape.kind === 'conversions')
+    : open.toSorted((a, b) => nearness(b) - nearness(a));
+  if (nearest === undefined) return 'Rename them, or send a mapping.';
+  const lacking = nearest.missing.map(([name]) => name!);
+  const mapping = lacking.map((name) => `"${name}":"…"`).join(',');
+  const flags = lacking.map((name) => `--map ${name}=…`).join(' ');
+  const forAll = lacking.includes('channel')
+    ? ' A channel that is the same in all rows is said with constants={"channel":"…"} (--set channel=…).'
+    : '';
+  return (
+    `The nearest is ${nearest.shape.kind}, which lacks ${lacking.join(', ')}. Rename the columns, or name them as ` +
+    `they stand: mapping={${mapping}} (${flags}).${forAll}`
   );
 }
 
 const isClickKind = (name: string): boolean => (CLICK_KINDS as readonly string[]).includes(name);
-
-function anyOfMissing(shape: KindShape, columns: ReadonlySet<CanonicalColumn>): string[] {
-  const anyOf = shape.anyOf ?? [];
-  return anyOf.length === 0 || anyOf.some((name) => columns.has(name))
-    ? []
-    : [anyOf.filter((name) => !isClickKind(name)).join(' or ')];
-}

@@ -1,6 +1,7 @@
 import { CANONICAL_COLUMNS, type CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
 import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
+import { namedSource } from './amounts-in-micros.ts';
 import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainName } from './column-names.ts';
 import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
@@ -40,6 +41,8 @@ export interface RecordLayout {
   readonly preset: string | null;
   /** How sure all that is, from 0 to 1. */
   readonly certainty: number;
+  /** Columns whose names do not tell them: they are asked where it is not sure enough. */
+  readonly doubtful: ReadonlySet<CanonicalColumn>;
   /** Zone of times that say none, where the export has one. */
   readonly timeZone: string | null;
   readonly refusal: LayoutRefusal | null;
@@ -90,7 +93,9 @@ function layoutOfLikelyKind(header: Header, wanted: FoundColumns): RecordLayout 
   const [best, second] = fitting;
   if (best === undefined) return null;
   const layout = layoutOf(best.shape, header.names, best.found);
-  return second === undefined ? layout : { ...layout, certainty: AMONG_SEVERAL };
+  return second === undefined
+    ? layout
+    : { ...layout, certainty: AMONG_SEVERAL, doubtful: lessSureThan(NAME_CERTAINTY.own, best.found) };
 }
 
 /** The columns that a kind of row would have by their names; null where others say that the file is of another kind. */
@@ -101,9 +106,14 @@ export const likelyColumnsOf = (
 ): FoundColumns | null => columnsOfShape(new Header(names), wishedColumns(names, wishes), shape);
 
 /** @throws RefusedFileError `unrecognised_columns`: what was found, and what each kind would need */
-export function refuseColumns(header: readonly string[], wishes: LayoutWishes): never {
-  const found = columnsByName(new Header(header), wishedColumns(header, wishes), false).sources;
-  throw unrecognised(header, new Set(found.keys()));
+export function refuseColumns(names: readonly string[], wishes: LayoutWishes): never {
+  const header = new Header(names);
+  const wanted = wishedColumns(names, wishes);
+  const found = new Set(columnsByName(header, wanted, false).sources.keys());
+  throw unrecognised(names, found, (shape) => {
+    const ofShape = columnsOfShape(header, wanted, shape);
+    return ofShape === null ? found : new Set(ofShape.sources.keys());
+  });
 }
 
 /** The column of a value, for people: of several the first that the header has; empty for a constant. */
@@ -129,11 +139,15 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
     skip: null,
     preset: null,
     certainty: Math.min(1, ...[...columns.keys()].map((name) => found.certainties.get(name) ?? 1)),
+    doubtful: lessSureThan(NAME_CERTAINTY.likely, found),
     timeZone: null,
     refusal: null,
     lookedAt: NONE_TAKEN,
   };
 }
+
+const lessSureThan = (least: number, { certainties }: FoundColumns): ReadonlySet<CanonicalColumn> =>
+  new Set([...certainties].flatMap(([name, certainty]) => (certainty < least ? [name] : [])));
 
 /** What mapping and constants say. @throws RefusedFileError `invalid_mapping`, with each fault at its place */
 export function wishedColumns(header: readonly string[], { mapping, constants }: LayoutWishes): FoundColumns {
@@ -152,7 +166,7 @@ export function wishedColumns(header: readonly string[], { mapping, constants }:
     const place = exact >= 0 ? exact : names.indexOf(plainName(name));
     if (!check(param, canonical)) continue;
     if (place < 0) errors.push({ param, code: 'unknown_column', message: `the file has no column "${name}"` });
-    else sources.set(canonical, { place });
+    else sources.set(canonical, namedSource(canonical, header[place]!, place));
   }
   for (const [canonical, value] of Object.entries(constants))
     if (check(`/constants/${canonical}`, canonical)) sources.set(canonical, { constant: Buffer.from(value) });
@@ -205,7 +219,7 @@ function take(
   taken: Set<number>,
 ): void {
   if (place < 0 || found.sources.has(canonical)) return;
-  found.sources.set(canonical, { place });
+  found.sources.set(canonical, namedSource(canonical, header.names[place]!, place));
   found.certainties.set(canonical, certainty);
   taken.add(place);
   const { currency } = currencyInName(header.names[place]!);

@@ -124,7 +124,8 @@ describe('kinds', () => {
     const report = await upload(
       store.clickhouse,
       newSource(),
-      'order_id,user_id,timestamp,revenue\no1,u,1735689600,10\no1,u,1735689600,30\no1,u,1735689600,5\no2,u,1735689600,7',
+      'order_id,user_id,timestamp,revenue\n' +
+        'o1,u,1735689600,10\no1,u,1735689600,30\no1,u,1735689600,5\no2,u,1735689600,7',
     );
     expect(report).toMatchObject({ rowsAccepted: 4, quality: { repeatedOrders: 2 } });
     expect(report.warnings).toEqual([

@@ -54,6 +54,7 @@ export function layoutByPreset(
     skip: skips.length === 0 ? null : (cells) => skips.some((test) => test(cells)),
     preset: preset.name,
     certainty: isWished ? 1 : SIGNATURE_CERTAINTY,
+    doubtful: new Set(),
     timeZone: preset.timeZone ?? null,
     refusal: whole.length > 0 ? daysRefusal(preset, columns) : withoutRows(preset, lacks),
     lookedAt: columns.found,

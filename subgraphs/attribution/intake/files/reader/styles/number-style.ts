@@ -29,7 +29,7 @@ const GROUP = 3;
 /** What exports write where there is no number. */
 const NOTHING = /^(?:-{1,3}|–|—|n\/?a|null|nil|none|\(not set\)|#n\/a)$/i;
 /** A currency beside the number: a sign, with letters ahead or none (`US$`), a code, or an abbreviation. */
-const UNIT = /^(?:[A-Za-z]{0,3}[$€£¥₹₺₽₩₪฿₫₴₦]|[A-Z]{3}|S?Fr\.?|Ft|Kč|kr\.?|lei|RM|R|Rp\.?|Rs\.?|TL|zł)$/u;
+const UNIT = /^(?:[A-Za-z]{0,3}[$€£¥￥₹₺₽₩₪฿₫₴₦]|[A-Z]{3}|S?Fr\.?|Ft|Kč|[Kk]r\.?|lei|RM|R|Rp\.?|Rs\.?|TL|zł|円|元)$/u;
 const EXPONENTIAL = /^[-+]?(?:\d+\.?\d*|\.\d+)e[-+]?\d{1,4}$/iu;
 const BLANKS = /[\s\u00A0\u2007\u2009\u202F]+/gu;
 const GAPS = /[\s\u00A0\u2007\u2009\u202F'’_]/gu;
@@ -89,7 +89,7 @@ export class WrittenNumber {
   #strip(cell: string): boolean {
     this.isNegative = cell.includes('(') && cell.endsWith(')');
     const text = this.isNegative ? cell.slice(0, -1).replace('(', '').trim() : cell;
-    const first = text.search(/[\d.,]/u);
+    const first = text.search(/[.,]?\d/u);
     if (first < 0) return false;
     let last = text.length;
     while (last > first && !isDigit(text.charCodeAt(last - 1))) last -= 1;
