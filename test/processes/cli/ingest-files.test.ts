@@ -61,7 +61,7 @@ describe('of several files', () => {
     expect((JSON.parse(stdout) as AttributionReport).revenue).toBe(1_200);
   }, 60_000);
 
-  test('a value of all rows says of which file; rows and spend that are left out are told with the figures', async () => {
+  test('a value of all rows says of which file; what is left out is told with the figures', async () => {
     const refused = await analyze('visits.csv', 'sales.csv', 'tv.csv', ...named, '--set', 'channel=tv');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("Say of which it is true, such as --set 'visits.csv:channel=tv'.");
@@ -76,8 +76,8 @@ describe('of several files', () => {
         expect.stringContaining(
           'tv.csv: 1 of 3 rows were rejected and are missing here, the first in line 4: date: "never"',
         ),
-        '$60 of spend lies on days before 2026-01-05 or after 2026-01-06 and is left out. The range is that of --from ' +
-          'and --to, else that of touches and orders.',
+        '$60 of spend lies on days before 2026-01-05 or after 2026-01-06 and is left out. The range is that of ' +
+          '--from and --to, else that of touches and orders.',
       ]),
     );
   }, 60_000);
