@@ -20,12 +20,12 @@ const expected = z.object({
       /** Said with the file, as its sender would. */
       says: z
         .strictObject({
-          constants: z.record(z.string(), z.string()).optional(),
-          mapping: z.record(z.string(), z.string()).optional(),
-          amountCurrency: z.string().optional(),
-          locale: z.string().optional(),
+          constants: z.record(z.string(), z.string()).default({}),
+          mapping: z.record(z.string(), z.string()).default({}),
+          amountCurrency: z.string().nullable().default(null),
+          locale: z.string().nullable().default(null),
         })
-        .default({}),
+        .prefault({}),
       refused: z.literal(true).optional(),
       orders: z.number().optional(),
       revenue: z.number().optional(),
