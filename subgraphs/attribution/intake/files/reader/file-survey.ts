@@ -13,6 +13,7 @@ import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
 import { RefundRows } from './refund-rows.ts';
 import { Located, type CellSource } from './row-cells.ts';
+import { isTotal } from './row-tests.ts';
 import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
 import { TimeEvidence, type DayOrder } from './styles/time-style.ts';
 import { TimeZone } from './styles/time-zone.ts';
@@ -24,6 +25,7 @@ const COUNT_COLUMNS = ['impressions', 'clicks'] as const;
 /** They are small: what stands between their digits stands before decimals. */
 const RATE_COLUMNS = ['rate'] as const;
 const TIME_COLUMNS = ['timestamp', 'date'] as const;
+const [ZERO, NINE] = [0x30, 0x39] as const;
 
 /** What a look at all rows tells of how their values are written, and what it leaves open. */
 export interface SurveyFinding {
@@ -80,10 +82,20 @@ export class FileSurvey implements RowSink {
     if (refusal?.rows?.(cells) === true) throw refusal.error;
     for (const watched of this.#numbers) this.#look(watched, cells);
     for (const watched of this.#times) this.#look(watched, cells);
-    this.#sums.add(cells);
+    if (!isTotal(cells) || this.#isDated(cells)) this.#sums.add(cells);
     for (const form of this.#ofOrders) this.#refunds.look(form, cells);
     for (const form of forms)
       if (form.oncePer !== null && form.when?.(cells) !== false) this.#earliest.look(form, cells);
+  }
+
+  /** Rows of sums name no day; what they hold stands in other rows. */
+  #isDated(cells: RowCells): boolean {
+    return this.#times.some(({ sources }) =>
+      sources.some((source) => {
+        const { data, start, end } = this.#located.at(source, cells);
+        return end !== NOT_TEXT && data.subarray(start, end).some((byte) => byte >= ZERO && byte <= NINE);
+      }),
+    );
   }
 
   unreadable(): void {

@@ -72,3 +72,16 @@ test.each(Object.entries(files))('%s is what its author says', async (file, { sa
 
 const sum = (rows: readonly Readonly<Record<string, unknown>>[], column: string): number =>
   Math.round(rows.reduce((total, row) => total + 100 * Number(row[column]), 0)) / 100;
+
+test('a look at a file adds up its rows, and not its rows of sums once more', async () => {
+  const { finding } = await readPlaced(join(FILES, '11_google_ads_utf16.csv'), {
+    mediaType: CSV,
+    unpackedPath: join(folder, 'unpacked'),
+    isDryRun: true,
+  });
+  expect(finding!.inspection!.currencies).toEqual([expect.objectContaining({ currency: 'USD', rows: 42 })]);
+  expect(finding!.inspection!.currencies[0]!.amount).toBeCloseTo(
+    files['11_google_ads_utf16.csv']!.spend!['google_ads']!,
+    2,
+  );
+});
