@@ -36,7 +36,7 @@ export interface OperationLimits {
   readonly maxRootFields: number;
   /**
    * Objects that the answer may hold: each field with a selection counts 1, times the page sizes around it; an edge and
-   * its node are one.
+   * its node are one, and an interval is a figure.
    */
   readonly maxCost: number;
   /** Selections with all fragments spread out: what planning has to look at. */
@@ -94,6 +94,8 @@ const SCHEMA_LISTS: Readonly<Record<string, number>> = {
   interfaces: 1,
   possibleTypes: 2,
 };
+/** Types that say more of what they stand beside. */
+const NO_OBJECTS = /(?:Edge|Interval)$/;
 /** A page nobody gave a size has this many rows. */
 const DEFAULT_PAGE = 20;
 /** A size that is not a number is refused later; until then it counts as a full page. */
@@ -198,7 +200,7 @@ export function measureOperation(
     const type = getNamedType(definition.type);
     const below = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
     const isList = isListType(getNullableType(definition.type));
-    const each = (type.name.endsWith('Edge') ? 0 : 1) + below.cost;
+    const each = (NO_OBJECTS.test(type.name) ? 0 : 1) + below.cost;
     // The size of a page multiplies its lists: the edges of a connection, but not its trust or pageInfo.
     const rows = pageSize(field, definition, variableOf);
     const cost =
