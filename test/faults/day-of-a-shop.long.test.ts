@@ -46,6 +46,8 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
       COMPUTE_THREADS: '2',
       PORT: String(await freePort()),
       WEBHOOK_ALLOW_PRIVATE: 'true',
+      // Referrals count what is charged.
+      BILLING: 'on',
     };
     service = await Service.start({ env });
   });
