@@ -63,7 +63,7 @@ export const BOMBS: readonly Bomb[] = [
       'id trust { components { detection { score } attribution { score } provenance { score } ' +
         'consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } ' +
         'channelImpact { ' +
-        'confidenceInterval { lower } } failure { code } campaigns { channel }',
+        'confidenceInterval { lower } } failure { code } campaigns { channel } diagnostics { stitching { pairs } }',
     )} dataSources(first: 100) { edges { node { id trust { components { detection { score } } } ` +
       'detail { coverage { earliest } } } } } }',
   ),
