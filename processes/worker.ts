@@ -18,6 +18,7 @@ import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/r
 import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
+import { proveValue } from '../subgraphs/billing/value-proofs/prove-value.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
 import { ComputeMetrics } from './compute-metrics.ts';
@@ -84,7 +85,7 @@ export async function startWorker({
   await handleJobs({ backing, config, pool, keys, issuer, connectors, sourceCredentials, logger, clock });
 
   const tiers = { pubSub, tierTable: config.tierTable };
-  const consumers = [chargeAnalyses, fanOut(pubSub), accrueReferrals(tiers)];
+  const consumers = [chargeAnalyses, proveValue(keys, issuer), fanOut(pubSub), accrueReferrals(tiers)];
   const relay = startRelay({ database, pubSub, consumers, logger, registry });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
   const deliveries = startDeliveryWorker({

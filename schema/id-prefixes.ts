@@ -13,4 +13,5 @@ export type IdPrefix =
   | 'req'
   | 'upload'
   | 'exp'
-  | 'ins';
+  | 'ins'
+  | 'rcpt';
