@@ -27,6 +27,7 @@ import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-r
 import { qualityMeasure } from '../subgraphs/attribution/intake/quality/measure-quality.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { feeAhead } from '../subgraphs/billing/fees/charge.ts';
+import { refuseBeyondLimit } from '../subgraphs/billing/spend-limits/spend-gate.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -91,7 +92,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
-      return billingSubgraph({ database, clock });
+      return billingSubgraph({ database, pubSub, clock });
     case 'attribution':
       return attributionSubgraph({
         database,
@@ -100,6 +101,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         clock,
         publicBaseUrl: config.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
         feeAhead,
+        refuseBeyondLimit,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         rejectsBefore: (source, row) => rejectsBefore(clickhouse, source, row),

@@ -18,6 +18,7 @@ import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/r
 import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
+import { alertSpend } from '../subgraphs/billing/spend-limits/alert-spend.ts';
 import { proveValue } from '../subgraphs/billing/value-proofs/prove-value.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -85,7 +86,13 @@ export async function startWorker({
   await handleJobs({ backing, config, pool, keys, issuer, connectors, sourceCredentials, logger, clock });
 
   const tiers = { pubSub, tierTable: config.tierTable };
-  const consumers = [chargeAnalyses, proveValue(keys, issuer), fanOut(pubSub), accrueReferrals(tiers)];
+  const consumers = [
+    chargeAnalyses,
+    proveValue(keys, issuer),
+    fanOut(pubSub),
+    accrueReferrals(tiers),
+    alertSpend(pubSub),
+  ];
   const relay = startRelay({ database, pubSub, consumers, logger, registry });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
   const deliveries = startDeliveryWorker({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ATTRIBUTION_STATUSES, ENVIRONMENTS, MODELS } from './value-lists.ts';
+import { ATTRIBUTION_STATUSES, ENVIRONMENTS, MODELS, SPEND_LIMIT_ACTIONS } from './value-lists.ts';
 import type { Scope } from './principal.ts';
 
 /** One kind of event that leaves the house. */
@@ -243,6 +243,31 @@ export const EVENT_CATALOGUE = {
     data: invoice.extend({ paid_at: instant, method: z.string() }),
     example: { ...exampleInvoice, paid_at: '2026-02-03T10:12:00.000Z', method: 'invoice' },
     emittedBy: null,
+  }),
+  'billing.spend_alert': entry({
+    description:
+      'The spend of the month has reached a threshold of the limit that the account set itself; once a month for each.',
+    data: z.object({
+      period: z.string(),
+      currency: z.string().length(3),
+      threshold: z.number().meta({ description: 'Part of the limit' }),
+      spend_cents: cents,
+      monthly_limit_cents: cents,
+      remaining_cents: cents,
+      action: z.enum(SPEND_LIMIT_ACTIONS),
+      resets_at: instant,
+    }),
+    example: {
+      period: '2026-01',
+      currency: 'USD',
+      threshold: 0.8,
+      spend_cents: 162_400,
+      monthly_limit_cents: 200_000,
+      remaining_cents: 37_600,
+      action: 'block' as const,
+      resets_at: '2026-02-01T00:00:00.000Z',
+    },
+    emittedBy: 'subgraphs/billing/spend-limits/alert-spend.ts',
   }),
   'agent.tier_changed': entry({
     description: 'The number of active referrals has moved an agent to another tier.',

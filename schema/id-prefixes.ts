@@ -14,4 +14,5 @@ export type IdPrefix =
   | 'upload'
   | 'exp'
   | 'ins'
-  | 'rcpt';
+  | 'rcpt'
+  | 'inv';

@@ -131,6 +131,11 @@ export const SIGNATURE_REASONS = [
   'malformed_payload',
 ] as const;
 
+/** Where the bill of a period stands. */
+export const BILLING_STATUSES = ['accruing', 'invoiced', 'paid', 'past_due', 'void', 'none'] as const;
+/** What happens where a month has cost as much as the account wants to spend. */
+export const SPEND_LIMIT_ACTIONS = ['block', 'notify'] as const;
+
 /** What signatures are made for. */
 export const SIGNED_SUBJECTS = ['attribution_result', 'value_receipt'] as const;
 

@@ -3,6 +3,8 @@ import { agents } from './agents.ts';
 import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
 import { auditEvents } from './audit-events.ts';
+import { billingSummaries } from './billing-summaries.ts';
+import { billingUsages } from './billing-usages.ts';
 import { channelRules } from './channel-rules.ts';
 import { dataQualities } from './data-quality.ts';
 import { sources } from './data-sources.ts';
@@ -16,6 +18,7 @@ import { referrals } from './referrals.ts';
 import { rejects } from './rejects.ts';
 import { resultVerification } from './result-verification.ts';
 import { graphNameOf, saidOf } from './terms.ts';
+import { spendLimits } from './spend-limits.ts';
 import { trustEnvelope } from './trust-envelope.ts';
 import { valueProofs } from './value-proofs.ts';
 import { webhooks } from './webhooks.ts';
@@ -39,6 +42,9 @@ export const NOUNS = [
   deliveries,
   plans,
   valueProofs,
+  billingSummaries,
+  billingUsages,
+  spendLimits,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

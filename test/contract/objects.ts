@@ -282,6 +282,19 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
   },
   plans: { comesWith: 'the service' },
   'value-proofs': { comesWith: 'analyses that have completed' },
+  'billing-summaries': { comesWith: 'analyses that have completed' },
+  'billing-usages': { comesWith: 'analyses that have completed' },
+  'spend-limits': {
+    // A limit is of the account.
+    notIn: ['workspace'],
+    make: async ({ post }) => void (await post('/billing/spend-limit', { monthly_limit_cents: 100_000_000 })),
+    mutations: {
+      setSpendLimit: {
+        selection: 'spendLimit { monthlyLimitCents action alertThresholds }',
+        input: (_ground, variant) => ({ monthlyLimitCents: 100_000_000 + variant, action: 'NOTIFY' }),
+      },
+    },
+  },
   'audit-events': {
     comesWith: 'everything that is done',
     mutations: {
