@@ -2600,7 +2600,7 @@ export interface components {
         };
         ModelBill: {
             /** @description Null for analyses charged before it was kept */
-            model: ("causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav") | null;
+            model: string | null;
             analyses_count: number;
             total_delta_r_cents: number;
             total_billed_cents: number;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BILLING_STATUSES, MODELS } from '../value-lists.ts';
+import { BILLING_STATUSES } from '../value-lists.ts';
 import { billingPeriod, ofPeriod } from './billing-period.ts';
 import { noun } from './noun.ts';
 import { cents, graphTypes, id } from './terms.ts';
@@ -10,7 +10,7 @@ const status = z.enum(BILLING_STATUSES).register(graphTypes, {
 });
 const modelBill = z
   .object({
-    model: z.enum(MODELS).meta({ scalar: 'String' }).nullable().meta({
+    model: z.string().nullable().meta({
       description: 'Null for analyses charged before it was kept',
     }),
     analysesCount: z.int().meta({ graph: 'Completed live analyses.' }),

@@ -37,7 +37,7 @@ export async function summarize(
     dueDate: null,
     spendLimitCents: limit === null ? null : shownCents(limit.monthlyLimitCents),
     byModel: figures.byModel.map((each) => ({
-      model: each.model as Shown['byModel'][number]['model'],
+      model: each.model,
       analysesCount: each.analyses,
       totalDeltaRCents: shownCents(each.deltaRCents),
       totalBilledCents: shownCents(feesOf(each)),
