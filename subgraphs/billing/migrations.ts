@@ -1,5 +1,6 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { chargesMigration } from './fees/migration.ts';
+import { ledgerMigration } from './ledger/migration.ts';
 
-/** Owner `billing`: what analyses have cost. */
-export const billingOwner: MigrationOwner = { schema: 'billing', migrations: [chargesMigration] };
+/** Owner `billing`: what analyses have cost, and who owes whom. */
+export const billingOwner: MigrationOwner = { schema: 'billing', migrations: [chargesMigration, ledgerMigration] };
