@@ -75,7 +75,8 @@ export const ledgerMigration: Migration = {
              raise exception 'a transfer touches the accounts of one owner and of the house'
                using errcode = 'check_violation';
            end if;
-           if leg.closed_at is not null and (abs(after) > abs(leg.balance_cents) or after::numeric * leg.balance_cents < 0)
+           if leg.closed_at is not null
+             and (abs(after) > abs(leg.balance_cents) or after::numeric * leg.balance_cents < 0)
            then
              raise exception 'a closed account can only be settled' using errcode = 'check_violation';
            end if;

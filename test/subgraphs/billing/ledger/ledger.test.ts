@@ -143,7 +143,7 @@ const any = (): Transfer => ({
   currency: 'USD',
 });
 
-test('whatever is posted in whatever order, balances are the sums of transfers and all of them come to nothing', async () => {
+test('whatever is posted, balances are the sums of transfers, and all of them come to nothing', async () => {
   const leg = fc.constantFrom('receivable', 'payable', 'fees', 'plan_fees', 'commissions', 'cash');
   const step = fc.record({
     debit: leg,
