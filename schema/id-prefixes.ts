@@ -13,4 +13,5 @@ export type IdPrefix =
   | 'req'
   | 'upload'
   | 'exp'
+  | 'com'
   | 'ins';
