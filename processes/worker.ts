@@ -21,6 +21,7 @@ import { earnCommissions } from '../subgraphs/billing/commissions/earn-commissio
 import { takeBackCommissions } from '../subgraphs/billing/commissions/take-back-commissions.ts';
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
 import { payOut, payoutMonth } from '../subgraphs/billing/payouts/pay-out.ts';
+import { proveValue } from '../subgraphs/billing/value-proofs/prove-value.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
 import { ComputeMetrics } from './compute-metrics.ts';
@@ -90,7 +91,13 @@ export async function startWorker({
   const tiers = { pubSub, tierTable: config.tierTable };
   const commissions = { pubSub, tierTable: config.tierTable, decay: config.commissionDecay };
   // A commission rests on the charge, and on the referral that the same analysis may have made active.
-  const consumers = [chargeAnalyses, accrueReferrals(tiers), earnCommissions(commissions), fanOut(pubSub)];
+  const consumers = [
+    chargeAnalyses,
+    proveValue(keys, issuer),
+    accrueReferrals(tiers),
+    earnCommissions(commissions),
+    fanOut(pubSub),
+  ];
   const relay = startRelay({ database, pubSub, consumers, logger, registry });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
   const deliveries = startDeliveryWorker({

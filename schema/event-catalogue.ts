@@ -41,6 +41,8 @@ const finishedAnalysis = z.object({
   data_source_ids: z.array(z.string()).optional().meta({ description: 'Of several sources, the first included' }),
   date_range: z.tuple([day, day]),
   delta_r_cents: cents.nullable(),
+  revenue_causal_cents: cents.nullable().meta({ description: 'What Delta_R is counted from' }),
+  revenue_lastclick_cents: cents.nullable().meta({ description: 'The same revenue by last click' }),
   platform_fee_cents: cents
     .nullable()
     .meta({ description: 'What it is going to be charged by the plan; 0 for a repetition' }),
@@ -68,6 +70,8 @@ const exampleAnalysis = {
   data_source_id: 'ds_0351EFTBArmmpvm2tVZ2Qh',
   date_range: ['2026-01-01', '2026-01-31'] as [string, string],
   delta_r_cents: 1_872_970,
+  revenue_causal_cents: 11_714_970,
+  revenue_lastclick_cents: 9_842_000,
   platform_fee_cents: 93_649,
   currency: 'USD',
   confidence: 0.88,

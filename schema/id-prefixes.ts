@@ -14,4 +14,5 @@ export type IdPrefix =
   | 'upload'
   | 'exp'
   | 'com'
-  | 'ins';
+  | 'ins'
+  | 'rcpt';

@@ -135,6 +135,9 @@ export const SIGNATURE_REASONS = [
   'malformed_payload',
 ] as const;
 
+/** What signatures are made for. */
+export const SIGNED_SUBJECTS = ['attribution_result', 'value_receipt'] as const;
+
 /** Bands of the trust score, and what can be wrong with an answer, by the contract's taxonomy. */
 export const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
 export const TRUST_CLASSIFICATIONS = [

@@ -25,7 +25,7 @@ const MEANINGS: Readonly<Record<SignatureReason, string>> = {
   wrong_issuer: 'somebody else signed it',
   digest_mismatch: 'the result is not the one that was signed; something in it was changed',
   superseded_revision: 'a later revision has replaced it',
-  malformed_payload: 'what was signed is no result',
+  malformed_payload: 'what was signed is neither a result nor a receipt',
 };
 
 /** `liftgraph verify <file>`: checks a result on any machine, with the public keys alone. Returns the exit code. */
@@ -67,26 +67,28 @@ async function readSigned(file: string): Promise<{ readonly jws: string; readonl
   return { jws: signature, result };
 }
 
-function asText({ valid, reason, claims, environment, digestMatch, keyId }: SignatureCheck): readonly string[] {
+function asText({ valid, reason, statement, environment, digestMatch, keyId }: SignatureCheck): readonly string[] {
+  const isResult = statement?.type === 'attribution_result';
   const verdict = valid ? 'valid' : `NOT VALID: ${reason}: ${MEANINGS[reason!]}.`;
   const signed =
-    claims === null
+    statement === null
       ? []
       : [
-          `  result      ${claims.sub}, revision ${claims.revision}`,
-          `  signed      ${new Date(claims.iat * 1000).toISOString()} by ${claims.iss}, ${environment} data`,
+          isResult ? `  result      ${statement.id}, revision ${statement.revision}` : `  receipt     ${statement.id}`,
+          `  signed      ${statement.signedAt.toISOString()} by ${statement.issuer}, ${environment} data`,
         ];
   const comparison =
     digestMatch === null ? 'nothing: the signature came without its result' : 'the result is exactly what was signed';
-  const compared = valid ? [`  compared    ${comparison}`] : [];
-  const limits = valid
-    ? ['  not known   whether a later revision exists, which the service alone can say: POST /v1/verify']
-    : [];
+  const compared = valid && isResult ? [`  compared    ${comparison}`] : [];
+  const limits =
+    valid && isResult
+      ? ['  not known   whether a later revision exists, which the service alone can say: POST /v1/verify']
+      : [];
   return [verdict, ...signed, ...(keyId === null ? [] : [`  key         ${keyId}`]), ...compared, ...limits];
 }
 
 /** As POST /verify answers, without what only the service knows. */
-function asJson({ claims, ...check }: SignatureCheck): Json {
+function asJson({ statement, ...check }: SignatureCheck): Json {
   return {
     valid: check.valid,
     signature_valid: check.signatureValid,
@@ -94,9 +96,9 @@ function asJson({ claims, ...check }: SignatureCheck): Json {
     reason: check.reason,
     algorithm: check.algorithm,
     key_id: check.keyId,
-    issuer: claims?.iss ?? null,
-    subject: claims === null ? null : { type: 'attribution_result', id: claims.sub, revision: claims.revision },
-    signed_at: claims === null ? null : new Date(claims.iat * 1000).toISOString(),
+    issuer: statement?.issuer ?? null,
+    subject: statement === null ? null : { type: statement.type, id: statement.id, revision: statement.revision },
+    signed_at: statement?.signedAt.toISOString() ?? null,
     environment: check.environment,
     payload: check.payload,
   };

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { deliveries, deliveryFilter } from '../../schema/contract/deliveries.ts';
 import { webhooks } from '../../schema/contract/webhooks.ts';
-import { queryInteger } from '../../schema/contract/query-integer.ts';
 import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
 import { operationsOf } from '../contract-operations.ts';
 import { nodesAt, objectAt } from '../members.ts';
-import type { Json, ValidRequest } from '../operation.ts';
-import { graphPage, isWithinReach, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
+import type { Json } from '../operation.ts';
+import { graphPage, limitedPages, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
 import type { PageRequest } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
@@ -16,26 +15,10 @@ const DEFAULT_LIMIT = 20;
 const active = z.enum(['true', 'all']).default('true').meta({ description: '`all` shows those that are off, too' });
 const listQuery = withinReach(z.object({ active, ...pageParameters }));
 
-const { status, event_type } = restForm(deliveryFilter).shape;
-const deliveriesQuery = z
-  .object({
-    limit: queryInteger(1, MAX_LIMIT, 'Entries per page; 20 when nothing is said').optional(),
-    status: status!,
-    event_type: event_type!,
-    page: pageParameters.page,
-    per_page: queryInteger(1, MAX_LIMIT, 'The same as limit, as other lists have it').optional(),
-  })
-  .refine(({ page, limit, per_page }) => isWithinReach(page, limit ?? per_page ?? DEFAULT_LIMIT, MAX_LIMIT), {
-    path: ['page'],
-    message: 'page × limit must not pass 100 000',
-    params: { code: 'page_out_of_reach' },
-  });
-
-/** The page that a query asks for. */
-function pageOf({ query }: ValidRequest): PageRequest {
-  const { page, limit, per_page } = query as z.output<typeof deliveriesQuery>;
-  return { page, per_page: limit ?? per_page ?? DEFAULT_LIMIT };
-}
+const { querySchema: deliveriesQuery, pageOf } = limitedPages(restForm(deliveryFilter).shape, {
+  usual: DEFAULT_LIMIT,
+  most: MAX_LIMIT,
+});
 
 export const webhookOperations = operationsOf(webhooks, {
   createWebhook: { location: (body) => `/webhooks/${String(body['id'])}` },

@@ -986,6 +986,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/billing/value-proofs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what analyses have brought and cost, with signed receipts
+         * @description Newest first; one per completed analysis, made when it is charged and never changed. Receipts verify offline with the keys at /.well-known/jwks.json, and with POST /verify. A test key sees those of the sandbox, which cost nothing. The audit log tells of each page (data.exported).
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["listValueProofs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -1675,7 +1697,7 @@ export interface components {
             issuer: string | null;
             subject: {
                 /** @enum {string} */
-                type: "attribution_result";
+                type: "attribution_result" | "value_receipt";
                 id: string;
                 revision: number;
             } | null;
@@ -2435,6 +2457,26 @@ export interface components {
             self_serve: boolean;
             current: boolean;
         };
+        ValueProof: {
+            receipt_id: string;
+            analysis_id: string;
+            revenue_lastclick_cents: number;
+            revenue_causal_cents: number;
+            /** @description Recovered revenue, which the fee rests on */
+            delta_r_cents: number;
+            /** @description What it was charged; in the sandbox what a live one would cost */
+            platform_fee_cents: number;
+            /** @description False where nothing is charged: in the sandbox, on plans without a fee, for repetitions */
+            billed: boolean;
+            /** @description The equal analysis that came first, whose recovered revenue this is */
+            repeats: string | null;
+            /** @description ISO 4217, of all cents here */
+            currency: string;
+            /** @description All of the above and when it was made, signed: a compact JWS of the type svc-receipt+jwt */
+            signed_receipt: string;
+            /** Format: date-time */
+            created_at: string;
+        };
         Health: {
             /** @enum {string} */
             status: "ok" | "degraded";
@@ -2500,6 +2542,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What Delta_R is counted from */
+                revenue_causal_cents: number | null;
+                /** @description The same revenue by last click */
+                revenue_lastclick_cents: number | null;
                 /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
                 /** @description Of the source, and so of its cents; null without figures */
@@ -2573,6 +2619,10 @@ export interface components {
                     string
                 ];
                 delta_r_cents: number | null;
+                /** @description What Delta_R is counted from */
+                revenue_causal_cents: number | null;
+                /** @description The same revenue by last click */
+                revenue_lastclick_cents: number | null;
                 /** @description What it is going to be charged by the plan; 0 for a repetition */
                 platform_fee_cents: number | null;
                 /** @description Of the source, and so of its cents; null without figures */
@@ -12821,6 +12871,149 @@ export interface operations {
             503: components["responses"]["callers.503.service_unavailable"];
         };
     };
+    listValueProofs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Entries per page; 50 when nothing is said
+                 * @example 50
+                 */
+                limit?: number;
+                /** @description Only that of this analysis */
+                analysis_id?: string;
+                /**
+                 * @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too
+                 * @example 2026-02
+                 */
+                period?: string;
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: components["parameters"]["Page"];
+                /** @description The same as limit, as other lists have it */
+                per_page?: number;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of value proofs */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["PageLinks"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "proofs": [
+                     *         {
+                     *           "receipt_id": "rcpt_01JQ2m7Bv4XgL9uTcPdYsF",
+                     *           "analysis_id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *           "revenue_lastclick_cents": 9842000,
+                     *           "revenue_causal_cents": 11714970,
+                     *           "delta_r_cents": 1872970,
+                     *           "platform_fee_cents": 93649,
+                     *           "billed": true,
+                     *           "repeats": null,
+                     *           "currency": "USD",
+                     *           "signed_receipt": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZWNlaXB0K2p3dCJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIn0.c2ln",
+                     *           "created_at": "2026-02-01T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListEnvelope"] & {
+                        proofs: components["schemas"]["ValueProof"][];
+                    };
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
     getHealth: {
         parameters: {
             query?: never;
@@ -12984,6 +13177,8 @@ export interface operations {
                  *           "2026-01-31"
                  *         ],
                  *         "delta_r_cents": 1872970,
+                 *         "revenue_causal_cents": 11714970,
+                 *         "revenue_lastclick_cents": 9842000,
                  *         "platform_fee_cents": 93649,
                  *         "currency": "USD",
                  *         "confidence": 0.88,
@@ -13056,6 +13251,8 @@ export interface operations {
                  *           "2026-01-31"
                  *         ],
                  *         "delta_r_cents": 1872970,
+                 *         "revenue_causal_cents": 11714970,
+                 *         "revenue_lastclick_cents": 9842000,
                  *         "platform_fee_cents": 93649,
                  *         "currency": "USD",
                  *         "confidence": 0.88,

@@ -17,6 +17,7 @@ import { rejects } from './rejects.ts';
 import { resultVerification } from './result-verification.ts';
 import { graphNameOf, saidOf } from './terms.ts';
 import { trustEnvelope } from './trust-envelope.ts';
+import { valueProofs } from './value-proofs.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
@@ -37,6 +38,7 @@ export const NOUNS = [
   webhooks,
   deliveries,
   plans,
+  valueProofs,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SIGNATURE_REASONS } from '../value-lists.ts';
-import { environment, graphTypes, id, moment } from './terms.ts';
+import { SIGNATURE_REASONS, SIGNED_SUBJECTS } from '../value-lists.ts';
+import { environment, graphTypes, moment } from './terms.ts';
 
 const signatureReason = z.enum(SIGNATURE_REASONS).register(graphTypes, {
   name: 'SignatureReason',
@@ -10,11 +10,11 @@ const signatureReason = z.enum(SIGNATURE_REASONS).register(graphTypes, {
 const signedSubject = z
   .object({
     type: z
-      .enum(['attribution_result'])
+      .enum(SIGNED_SUBJECTS)
       .register(graphTypes, { name: 'SignedSubjectType', description: 'What signatures are made for.' })
       .meta({ graph: 'What it is.' }),
-    id: id('attr').meta({ graph: 'Public id of the result.' }),
-    revision: z.int().meta({ graph: 'Revision of the result that was signed.' }),
+    id: z.string().meta({ scalar: 'ID', graph: 'Public id of the result, or of the receipt.' }),
+    revision: z.int().meta({ graph: 'Revision of the result that was signed; a receipt has one alone.' }),
   })
   .register(graphTypes, { name: 'SignedSubject', description: 'What a signature was made for.' });
 

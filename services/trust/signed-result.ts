@@ -7,6 +7,8 @@ import type { Environment } from '../../schema/principal.ts';
 import { canonicalDigest } from './canonical-json.ts';
 import { jwsHeader, objectIn, signCompact, verifiedPayload } from './compact-jws.ts';
 import type { CurrentKey } from './signing-key-store.ts';
+import { RECEIPT_TYPE, receiptStatement } from './signed-receipt.ts';
+import type { SignedStatement } from './signed-statement.ts';
 import { environmentOf, type SigningKey } from './signing-key.ts';
 
 const TYPE = 'svc-result+jwt';
@@ -43,8 +45,8 @@ export interface SignatureCheck {
   readonly algorithm: string;
   readonly keyId: string | null;
   readonly payload: Json | null;
-  /** The payload, where it says what a signed result must say. */
-  readonly claims: ResultClaims | null;
+  /** What was signed, where the payload says what one of its kind must say. */
+  readonly statement: SignedStatement | null;
   readonly environment: Environment | null;
 }
 
@@ -86,7 +88,7 @@ export async function checkSignedResult(
     algorithm: alg,
     keyId: kid,
     payload: null,
-    claims: null,
+    statement: null,
     environment: null,
   };
   if (kid === null) return { ...unproven, reason: 'unknown_key' };
@@ -96,10 +98,9 @@ export async function checkSignedResult(
   if (verified === null) return { ...unproven, reason: 'bad_signature' };
 
   const payload = objectIn(verified.payload);
-  const parsed = claimsSchema.safeParse(payload);
-  const claims = parsed.success && verified.type === TYPE ? parsed.data : null;
-  const digestMatch = result === undefined || claims === null ? null : hasDigest(result, claims.digest);
-  const reason = key.status === 'revoked' ? 'revoked_key' : await reasonAgainst(claims, digestMatch, anchors);
+  const statement = statementOf(verified.type, payload);
+  const digestMatch = result === undefined || statement === null ? null : isOf(result, statement);
+  const reason = key.status === 'revoked' ? 'revoked_key' : await reasonAgainst(statement, digestMatch, anchors);
   return {
     valid: reason === null,
     reason,
@@ -108,9 +109,22 @@ export async function checkSignedResult(
     algorithm: alg,
     keyId: kid,
     payload,
-    claims,
+    statement,
     environment: environmentOf(kid),
   };
+}
+
+function statementOf(type: string | undefined, payload: Json | null): SignedStatement | null {
+  if (type === RECEIPT_TYPE) return receiptStatement(payload);
+  const { success, data } = claimsSchema.safeParse(payload);
+  if (!success || type !== TYPE) return null;
+  const { iss: issuer, sub: id, iat, revision, digest } = data;
+  return { type: 'attribution_result', id, revision, issuer, signedAt: new Date(iat * 1000), digest };
+}
+
+/** A receipt says all of itself, and nothing of a result beside it. */
+function isOf(result: Json, { digest }: SignedStatement): boolean {
+  return digest !== null && hasDigest(result, digest);
 }
 
 /** One operation may ask of the same result under many names, and a large one takes a tenth of a second. */
@@ -139,15 +153,16 @@ function earlierForms(result: Json): Json[] {
 }
 
 async function reasonAgainst(
-  claims: ResultClaims | null,
+  statement: SignedStatement | null,
   digestMatch: boolean | null,
   { isIssuer, currentRevision }: TrustAnchors,
 ): Promise<SignatureReason | null> {
-  if (claims === null) return 'malformed_payload';
-  if (isIssuer !== undefined && !(await isIssuer(claims.iss))) return 'wrong_issuer';
+  if (statement === null) return 'malformed_payload';
+  const { type, id, revision, issuer } = statement;
+  if (isIssuer !== undefined && !(await isIssuer(issuer))) return 'wrong_issuer';
   if (digestMatch === false) return 'digest_mismatch';
-  const current = (await currentRevision?.(claims.sub)) ?? claims.revision;
-  return current > claims.revision ? 'superseded_revision' : null;
+  const current = type === 'attribution_result' ? await currentRevision?.(id) : null;
+  return (current ?? revision) > revision ? 'superseded_revision' : null;
 }
 
 /** @throws ProblemError `validation_error` */

@@ -1,9 +1,13 @@
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
 import { AttributionFeeResolver, BilledAttributionType } from './fees/attribution-fee-resolver.ts';
 import { CreditedAgentType, RecoveredRevenueResolver } from './fees/recovered-revenue-resolver.ts';
+import { AttributionProofResolver, ValueProofResolver } from './value-proofs/value-proof-resolver.ts';
 import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
 
-/** The billing subgraph: the price list, what analyses cost, and what recovered revenue agents have to their credit. */
+/**
+ * The billing subgraph: the price list, what analyses cost and the receipts of it, and what recovered revenue agents
+ * have to their credit.
+ */
 export function billingSubgraph(services: PlanServices): Promise<Subgraph> {
   const { database } = services;
   return buildSubgraph({
@@ -12,6 +16,8 @@ export function billingSubgraph(services: PlanServices): Promise<Subgraph> {
       new PlanResolver(services),
       new AttributionFeeResolver(database),
       new RecoveredRevenueResolver(database),
+      new ValueProofResolver(services),
+      new AttributionProofResolver(services),
     ],
     orphanedTypes: [BilledAttributionType, CreditedAgentType],
   });

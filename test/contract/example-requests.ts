@@ -30,6 +30,7 @@ const PUBLIC_ID = /^([a-z]+)_[0-9A-Za-z]{22}$/;
 const KIND_OF_MEMBER: Readonly<Record<string, IdPrefix>> = {
   data_source_id: 'ds',
   agent_id: 'agent',
+  analysis_id: 'attr',
   workspace_id: 'ws',
   actor_id: 'agent',
 };

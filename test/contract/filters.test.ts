@@ -21,7 +21,9 @@ interface Filter {
 
 const FILTERS = NOUNS.flatMap((noun) => {
   const objects = objectsOf(noun.many);
-  const own = 'comesWith' in objects ? undefined : objects.kind;
+  // What comes with something else cannot be made below an object here.
+  if ('comesWith' in objects) return [];
+  const own = objects.kind;
   // An insight is no list: what it is asked about has to be computed first.
   const isList = ({ id, method, kind }: Operation) => id in noun.operations && method === 'GET' && kind !== 'insight';
   return CONTRACT.filter(isList).flatMap((operation): Filter[] =>

@@ -281,6 +281,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
   plans: { comesWith: 'the service' },
+  'value-proofs': { comesWith: 'analyses that have completed' },
   'audit-events': {
     comesWith: 'everything that is done',
     mutations: {

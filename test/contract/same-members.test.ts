@@ -12,6 +12,7 @@ const LEDGER = 'there is no ledger yet: REST leaves it out until there is one';
 const VARIANT = 'second name of the contract for a member; the graph has the first';
 const OPEN_LIST = 'REST leaves the list open, so that it can grow without a version';
 const SECTIONS = 'the graph asks for members by name';
+const RECEIPT = 'REST lists receipts at a path of its own';
 const FILE = 'of a download, which GraphQL cannot carry';
 
 /** Differences that are meant, as `differences` words them, and why. */
@@ -27,6 +28,7 @@ const MEANT: Readonly<Record<string, string>> = {
   'Attribution.dataSource: only in the graph': LEADS_ON,
   'Attribution.modelBreakdown: a list in the graph alone': 'REST shows a map from models, by which programs look up',
   'Attribution.reportUrl: only in the graph': 'REST has the report beside the analysis, at a path of its own',
+  'Attribution.valueProof: only in the graph': RECEIPT,
   'DataSourceSync.status: an enum in the graph alone': OPEN_LIST,
   'DataSourceSync.status_url: only in REST': 'a link to a path of REST',
   'NextTier.name: an enum in the graph alone': OPEN_LIST,

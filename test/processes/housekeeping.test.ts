@@ -23,6 +23,7 @@ const STAYING: Readonly<Record<string, string>> = {
   'auth.authorization_codes': 'forget_old_grants() deletes them',
   'auth.tokens': 'forget_old_grants() deletes them',
   'auth.workspaces': 'are places, not results: they stay as those of live keys do',
+  'billing.value_proofs': 'forget_old_sandbox_proofs() deletes them after thirty days',
   'events.outbox': 'forget_old_events() deletes them',
   'events.webhook_deliveries': 'forget_old_deliveries() deletes them',
   'events.webhook_endpoints': 'stay until they are deleted, as those of live keys do',

@@ -22,6 +22,8 @@ export interface ChargeDetails {
   readonly agentId: Uuid | null;
   /** ISO 4217; null where the event is of a release that did not tell it. */
   readonly currency: string | null;
+  /** The model that was asked for; null likewise. */
+  readonly model: string | null;
 }
 
 /**
@@ -31,15 +33,15 @@ export interface ChargeDetails {
 export async function charge(
   em: SqlEntityManager,
   { id, accountId, deltaRCents, inputDigest }: ChargeableAnalysis,
-  { workspaceId, agentId, currency }: ChargeDetails,
+  { workspaceId, agentId, currency, model }: ChargeDetails,
 ): Promise<void> {
   const plan = await planIn(em, accountId);
   const fee = feeOn(plan, deltaRCents);
-  const said = [id, accountId, workspaceId, agentId, plan, currency, String(deltaRCents)];
+  const said = [id, accountId, workspaceId, agentId, plan, currency, model, String(deltaRCents)];
   const columns =
-    'analysis_id, account_id, workspace_id, agent_id, plan, currency, delta_r_cents, fee_cents, input_digest';
+    'analysis_id, account_id, workspace_id, agent_id, plan, currency, model, delta_r_cents, fee_cents, input_digest';
   const charged = await em.execute<object[]>(
-    `insert into billing.charges (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `insert into billing.charges (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict do nothing returning analysis_id`,
     [...said, String(fee), inputDigest],
   );
@@ -50,7 +52,7 @@ export async function charge(
   // Another statement, so that it sees what a transaction has committed that this one had to wait for.
   await em.execute(
     `insert into billing.charges (${columns}, repeats)
-     select ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?::bigint, 0, ?, first.analysis_id from billing.charges first
+     select ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?, ?::bigint, 0, ?, first.analysis_id from billing.charges first
      where first.account_id = ? and first.input_digest = ? and first.repeats is null
      on conflict do nothing`,
     [...said, inputDigest, accountId, inputDigest],

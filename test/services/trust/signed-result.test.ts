@@ -63,7 +63,14 @@ describe('a signed result', () => {
       reason: null,
       signatureValid: true,
       digestMatch: null,
-      claims,
+      statement: {
+        type: 'attribution_result',
+        id: claims.sub,
+        revision: claims.revision,
+        issuer: claims.iss,
+        signedAt: new Date(claims.iat * 1000),
+        digest: claims.digest,
+      },
       environment: 'live',
       keyId: made.kid,
       algorithm: 'EdDSA',
@@ -183,7 +190,7 @@ describe('a signed result', () => {
     const other = (await newSigningKey('live')).x;
     expect(
       await check(jws, exampleAttribution, { findKey: async () => ({ x: other, status: 'revoked' }) }),
-    ).toMatchObject({ reason: 'bad_signature', payload: null, claims: null, environment: null, digestMatch: null });
+    ).toMatchObject({ reason: 'bad_signature', payload: null, statement: null, environment: null, digestMatch: null });
   });
 
   test.each([
@@ -213,7 +220,7 @@ describe('the documentation', () => {
       keyId: exampleVerification['key_id'],
       payload: exampleVerification['payload'],
     });
-    expect(new Date(outcome.claims!.iat * 1000).toISOString()).toBe(exampleVerification['signed_at']);
+    expect(outcome.statement!.signedAt.toISOString()).toBe(exampleVerification['signed_at']);
   });
 });
 

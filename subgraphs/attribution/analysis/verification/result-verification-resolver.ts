@@ -29,13 +29,13 @@ export class ResultVerificationResolver {
     @Ctx() context: RequestContext,
     @Arg('input', () => VerifyResultInput) input: object,
   ): Promise<GraphRecord<typeof resultVerification>> {
-    const { claims, ...check } = await verifyResult(this.#database, input);
+    const { statement, ...check } = await verifyResult(this.#database, input);
     const now = this.#clock();
     return {
       ...check,
-      issuer: claims?.iss ?? null,
-      subject: claims === null ? null : { type: 'attribution_result', id: claims.sub, revision: claims.revision },
-      signedAt: claims === null ? null : new Date(claims.iat * 1000),
+      issuer: statement?.issuer ?? null,
+      subject: statement,
+      signedAt: statement?.signedAt ?? null,
       verifiedAt: now,
       trust: recordEnvelope(1, now, context.apiVersion),
     };

@@ -128,7 +128,7 @@ test('whatever happens in whatever order, the table is what the rules make of it
 test('what is rolled back has charged nobody', async () => {
   const account = await books.open('pay_per_analysis');
   const analysis = { id: newUuid(), accountId: account, deltaRCents: 5_000n, inputDigest: null };
-  const details = { workspaceId: null, agentId: null, currency: 'USD' };
+  const details = { workspaceId: null, agentId: null, currency: 'USD', model: 'causal' };
   const failing = books.database.asTenant(wholeAccount({ accountId: account, environment: 'live' }), async (em) => {
     await charge(em, analysis, details);
     throw new Error('the process died');

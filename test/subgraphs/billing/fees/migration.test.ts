@@ -47,9 +47,7 @@ test('analyses from before there were charges cost nothing, and stay to the cred
     const deleted = await analysis(4, { deltaRCents: 30 }, null);
     await analysis(5, null, null);
     await analysis(6, { currency: 'USD', deltaRCents: 5_000 }, 'sha256:c', 'sandbox');
-    expect(await migrate({ ownerUrl, owners: MIGRATION_OWNERS })).toEqual(
-      billingOwner.migrations.map(({ name }) => `billing/${name}`),
-    );
+    expect((await migrate({ ownerUrl, owners: MIGRATION_OWNERS })).at(0)).toBe('billing/001-charges');
 
     const { rows } = await owner.query(
       `select analysis_id, plan, currency, delta_r_cents, fee_cents, repeats from billing.charges order by charged_at`,

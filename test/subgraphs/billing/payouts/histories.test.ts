@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { openEconomy, type Economy, type Member, type StoredCommission } from '../economy.ts';
 import { sized } from '../../../run-length.ts';
 
-const HISTORIES = sized({ short: 12, long: 400 });
+const HISTORIES = sized({ short: 30, long: 1_000 });
 /** Basis points by active referrals of the first step (contract §2, listing A). */
 const RATES = [
   { from: 20, l1: 1_500, l2: 500 },
@@ -218,7 +218,7 @@ test('whatever happens in whatever order, ledgers, payouts and books are what th
     }),
     { numRuns: HISTORIES },
   );
-});
+}, 900_000);
 
 const outline = ({ type, cents, source, isPaid }: StoredCommission): string => `${type} ${cents} ${source} ${isPaid}`;
 /** What these accounts have moved of the accounts of the house, added up from transfers. */
