@@ -17,7 +17,10 @@ import type { TierServices } from '../subgraphs/agents/referrals/settle-tier.ts'
 import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/registry.ts';
 import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
+import { earnCommissions } from '../subgraphs/billing/commissions/earn-commissions.ts';
+import { takeBackCommissions } from '../subgraphs/billing/commissions/take-back-commissions.ts';
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
+import { payOut, payoutMonth } from '../subgraphs/billing/payouts/pay-out.ts';
 import { alertSpend } from '../subgraphs/billing/spend-limits/alert-spend.ts';
 import { proveValue } from '../subgraphs/billing/value-proofs/prove-value.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
@@ -39,6 +42,7 @@ export interface WorkerOptions {
     | 'auditArchiveDir'
     | 'dataDir'
     | 'tierTable'
+    | 'commissionDecay'
   >;
   /** Opens the signing keys, the secrets of webhooks and the credentials of data sources. */
   readonly keyEncryptionKey: string;
@@ -86,11 +90,14 @@ export async function startWorker({
   await handleJobs({ backing, config, pool, keys, issuer, connectors, sourceCredentials, logger, clock });
 
   const tiers = { pubSub, tierTable: config.tierTable };
+  const commissions = { pubSub, tierTable: config.tierTable, decay: config.commissionDecay };
+  // A commission rests on the charge, and on the referral that the same analysis may have made active.
   const consumers = [
     chargeAnalyses,
     proveValue(keys, issuer),
-    fanOut(pubSub),
     accrueReferrals(tiers),
+    earnCommissions(commissions),
+    fanOut(pubSub),
     alertSpend(pubSub),
   ];
   const relay = startRelay({ database, pubSub, consumers, logger, registry });
@@ -109,7 +116,7 @@ export async function startWorker({
   const housekeeping = startHousekeeping(database, logger, [
     () => replaceOldKeys(keys, config.signingKeyDays, logger),
     () => retireSandboxSources(database, jobs),
-    () => endIdleReferrals(database, tiers, logger),
+    () => endReferralsAndPay(database, tiers, logger),
   ]);
   const signing = startHeadSigning({ database, keys, places: auditPlaces(config), issuer, logger, clock });
   return {
@@ -129,7 +136,15 @@ async function replaceOldKeys(keys: SigningKeyStore, ageDays: number, logger: Lo
   for (const environment of rotated) logger.info({ environment, ageDays }, 'the signing key was replaced by the next');
 }
 
-async function endIdleReferrals(database: Database, tiers: TierServices, logger: Logger): Promise<void> {
-  const churned = await churnReferrals(database, tiers);
-  if (churned > 0) logger.info({ churned }, 'referrals ended whose agents have gone quiet');
+/** In this order: what ends with a referral is not paid any more. */
+async function endReferralsAndPay(database: Database, tiers: TierServices, logger: Logger): Promise<void> {
+  const { pubSub } = tiers;
+  const churned = await churnReferrals(database, {
+    ...tiers,
+    ended: async (em, referrer, referred) => void (await takeBackCommissions(em, pubSub, referrer, referred)),
+  });
+  if (churned > 0) logger.info({ churned }, 'referrals ended whose agents have gone');
+  const month = await payoutMonth(database);
+  const paid = await payOut({ database, pubSub }, month);
+  if (paid.length > 0) logger.info({ payouts: paid.length, month }, 'commissions were paid');
 }

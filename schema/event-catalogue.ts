@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ATTRIBUTION_STATUSES, ENVIRONMENTS, MODELS, SPEND_LIMIT_ACTIONS } from './value-lists.ts';
+import { ATTRIBUTION_STATUSES, COMMISSION_TYPES, ENVIRONMENTS, MODELS, SPEND_LIMIT_ACTIONS } from './value-lists.ts';
 import type { Scope } from './principal.ts';
 
 /** One kind of event that leaves the house. */
@@ -115,15 +115,42 @@ const exampleInvoice = {
   due_date: '2026-02-15',
 };
 
+const hash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+/** An entry of the commission ledger as it was appended; its payment stands in `GET /commissions`. */
 const commission = z.object({
   id: z.string(),
-  type: z.enum(['l1_referral', 'l2_referral', 'brand_serving', 'clawback', 'adjustment']),
+  agent_id: z.string(),
+  type: z.enum(COMMISSION_TYPES),
   source_agent_id: z.string(),
   amount_cents: cents,
+  currency: z.string().length(3),
   delta_r_cents: cents,
-  ledger_hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  rate: z.number().meta({ description: 'Share of the fee' }),
+  analysis_id: z.string().nullable(),
+  reverses: z.string().nullable().meta({ description: 'The entry that this one takes back' }),
+  sequence: z.int().min(1),
   created_at: instant,
+  payable_at: instant,
+  previous_hash: hash,
+  ledger_hash: hash,
 });
+const exampleCommission = {
+  id: 'com_0351EFUQxpVTZ7WdNYMSuY',
+  agent_id: 'agent_0351EFSwMCuWsp5CADuBq8',
+  type: 'l1_referral' as const,
+  source_agent_id: 'agent_0351EFTBArmmpvm2tVZ2Qh',
+  amount_cents: 9_365,
+  currency: 'USD',
+  delta_r_cents: 1_872_970,
+  rate: 0.1,
+  analysis_id: 'attr_0351EFUQxpVTZ7WdNYMSuY',
+  reverses: null,
+  sequence: 1,
+  created_at: '2026-01-31T17:58:00.000Z',
+  payable_at: '2026-05-01T17:58:00.000Z',
+  previous_hash: `sha256:${'0'.repeat(64)}`,
+  ledger_hash: `sha256:${'1'.repeat(64)}`,
+};
 
 /**
  * Every type of event that a subscription may name (contract §6; decisions, webhooks), in the contract's order. The
@@ -290,34 +317,46 @@ export const EVENT_CATALOGUE = {
   'commission.earned': entry({
     description: 'An entry was added to the commission ledger.',
     data: z.object({ commission }),
-    example: {
-      commission: {
-        id: 'com_0351EFUQxpVTZ7WdNYMSuY',
-        type: 'l1_referral' as const,
-        source_agent_id: 'agent_0351EFSwMCuWsp5CADuBq8',
-        amount_cents: 9_365,
-        delta_r_cents: 1_872_970,
-        ledger_hash: `sha256:${'0'.repeat(64)}`,
-        created_at: '2026-01-31T17:58:00.000Z',
-      },
-    },
-    emittedBy: null,
+    example: { commission: exampleCommission },
+    emittedBy: 'subgraphs/billing/commissions/append-commission.ts',
   }),
   'commission.paid': entry({
     description: 'Commissions were paid out.',
     data: z.object({
       payout_id: z.string(),
       amount_cents: cents,
-      commission_ids: z.array(z.string()),
+      currency: z.string().length(3),
+      commission_ids: z.array(z.string()).meta({ description: 'The first 400 of them' }),
+      commissions_count: z.int(),
       paid_at: instant,
     }),
     example: {
       payout_id: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10',
       amount_cents: 9_365,
+      currency: 'USD',
       commission_ids: ['com_0351EFUQxpVTZ7WdNYMSuY'],
-      paid_at: '2026-02-01T02:00:00.000Z',
+      commissions_count: 1,
+      paid_at: '2026-06-01T02:00:00.000Z',
     },
-    emittedBy: null,
+    emittedBy: 'subgraphs/billing/payouts/pay-out.ts',
+  }),
+  'commission.reversed': entry({
+    description: 'A commission was taken back: the referred agent was gone before its 90 days were over.',
+    data: z.object({ commission }),
+    example: {
+      commission: {
+        ...exampleCommission,
+        id: 'com_0351EFVmc9rKJ2qXW8TbZa',
+        type: 'clawback' as const,
+        amount_cents: -9_365,
+        delta_r_cents: -1_872_970,
+        reverses: exampleCommission.id,
+        sequence: 2,
+        previous_hash: exampleCommission.ledger_hash,
+        ledger_hash: `sha256:${'2'.repeat(64)}`,
+      },
+    },
+    emittedBy: 'subgraphs/billing/commissions/append-commission.ts',
   }),
 } as const satisfies Record<string, CatalogueEntry>;
 

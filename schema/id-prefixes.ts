@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'req'
   | 'upload'
   | 'exp'
+  | 'com'
   | 'ins'
   | 'rcpt'
   | 'inv';

@@ -110,6 +110,10 @@ export const MAX_GRACE_HOURS = 24;
 /** Where a referral stands; the last one for ever. */
 export const REFERRAL_STATUSES = ['pending', 'active', 'churned'] as const;
 
+/** What a commission is for (decisions of the contract, §7), and where its payment stands. */
+export const COMMISSION_TYPES = ['l1_referral', 'l2_referral', 'brand_serving', 'clawback', 'adjustment'] as const;
+export const COMMISSION_STATUSES = ['provisional', 'payable', 'paid', 'reversed'] as const;
+
 /** Where an attempt to deliver an event stands, and why it failed. */
 export const DELIVERY_STATUSES = ['pending', 'success', 'failed'] as const;
 export const DELIVERY_ERRORS = ['timeout', 'dns', 'tls', 'connection', 'blocked_address', 'http_error'] as const;

@@ -19,6 +19,11 @@ export class FrozenClock {
     });
   }
 
+  /** From now on it is this moment. */
+  async stopAt(moment: Date): Promise<void> {
+    await this.#replace(async () => `timestamptz '${moment.toISOString()}'`);
+  }
+
   /** It runs, `offset` before or behind the real one. */
   async run(offset = '0 s'): Promise<void> {
     await this.#replace(async () => `now() + interval '${offset}'`);

@@ -177,6 +177,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
             auditArchiveDir: places.archiveDirectory,
             dataDir,
             tierTable: DEFAULT_TIER_TABLE,
+            commissionDecay: 'none',
           },
           keyEncryptionKey: TEST_SECRET,
           outgoing,

@@ -5,6 +5,7 @@ import { EARLIEST_DAY, MAX_AHEAD_HOURS } from '../../schema/day-range.ts';
 import type { Plan } from '../../schema/principal.ts';
 import { REGIONS, type Region } from '../../schema/value-lists.ts';
 import { standardRateLimits, type RateLimits } from '../../services/identity/limits/rate-limits.ts';
+import { COMMISSION_DECAYS, type CommissionDecay } from '../../subgraphs/billing/commissions/commission-rules.ts';
 import { TIER_TABLES, type TierTable } from '../../services/identity/limits/tiers.ts';
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
 import {
@@ -121,6 +122,8 @@ export interface Config {
   readonly billing: Billing;
   /** Which of the contract's tables of tiers holds. */
   readonly tierTable: TierTable;
+  /** Whether commissions of a referral grow smaller after six months. */
+  readonly commissionDecay: CommissionDecay;
   /** How often each class of callers may call. */
   readonly rateLimits: RateLimits;
   /**
@@ -196,6 +199,7 @@ const environmentSchema = z.object({
   CONNECTIONS_MAX_PER_ADDRESS: wholeNumber(1, 1_000_000, ' connections').optional(),
   BILLING: oneOf(BILLING).optional(),
   TIER_TABLE: oneOf(TIER_TABLES).default(DEFAULT_TIER_TABLE),
+  COMMISSION_DECAY: oneOf(COMMISSION_DECAYS).default('none'),
   RATE_LIMITS: rateLimits.optional(),
   CORS_ORIGINS: listOf(origin, '* or a list of origins such as https://app.example,https://admin.example').optional(),
   API_VERSIONS_RETIRED: listOf(z.iso.date(), 'a list of dates such as 2025-08-01').optional(),
@@ -351,6 +355,7 @@ function toConfig(environment: Environment): Config {
     connectionsMaxPerAddress: environment.CONNECTIONS_MAX_PER_ADDRESS ?? Math.floor(connectionsMax * shareOfAddress),
     billing: environment.BILLING ?? (environment.PUBLIC_BASE_URL === undefined ? 'off' : 'on'),
     tierTable: environment.TIER_TABLE,
+    commissionDecay: environment.COMMISSION_DECAY,
     rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
     corsOrigins: environment.CORS_ORIGINS ?? [],
     retiredApiVersions: environment.API_VERSIONS_RETIRED ?? [],

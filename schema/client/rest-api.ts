@@ -1347,7 +1347,7 @@ export interface webhooks {
         put?: never;
         /**
          * Hear of commission.earned
-         * @description An entry was added to the commission ledger. Nothing sends it yet.
+         * @description An entry was added to the commission ledger.
          *
          *     Needs `referrals:read`.
          */
@@ -1369,11 +1369,33 @@ export interface webhooks {
         put?: never;
         /**
          * Hear of commission.paid
-         * @description Commissions were paid out. Nothing sends it yet.
+         * @description Commissions were paid out.
          *
          *     Needs `referrals:read`.
          */
         post: operations["onCommissionPaid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "commission.reversed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of commission.reversed
+         * @description A commission was taken back: the referred agent was gone before its 90 days were over.
+         *
+         *     Needs `referrals:read`.
+         */
+        post: operations["onCommissionReversed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2385,7 +2407,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
             active: boolean;
             metadata: {
                 [key: string]: string;
@@ -2420,7 +2442,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
             active: boolean;
             metadata: {
                 [key: string]: string;
@@ -2452,7 +2474,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
             active: boolean;
             metadata: {
                 [key: string]: string;
@@ -2490,7 +2512,7 @@ export interface components {
         WebhookTest: {
             delivered: boolean;
             /** @enum {string} */
-            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
             delivery: components["schemas"]["WebhookDelivery"];
             trust: components["schemas"]["TrustEnvelope"];
         };
@@ -2499,7 +2521,7 @@ export interface components {
             /** @description The same in every attempt at the event */
             event_id: string;
             /** @enum {string} */
-            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
             attempt: number;
             /** @enum {string} */
             status: "pending" | "success" | "failed";
@@ -3189,7 +3211,7 @@ export interface components {
         };
         /**
          * commission.earned
-         * @description An entry was added to the commission ledger. Nothing sends it yet.
+         * @description An entry was added to the commission ledger.
          */
         CommissionEarnedEvent: {
             /** @description evt_…; the same on every repeat */
@@ -3218,22 +3240,33 @@ export interface components {
             data: {
                 commission: {
                     id: string;
+                    agent_id: string;
                     /** @enum {string} */
                     type: "l1_referral" | "l2_referral" | "brand_serving" | "clawback" | "adjustment";
                     source_agent_id: string;
                     /** @description Minor units */
                     amount_cents: number;
+                    currency: string;
                     /** @description Minor units */
                     delta_r_cents: number;
-                    ledger_hash: string;
+                    /** @description Share of the fee */
+                    rate: number;
+                    analysis_id: string | null;
+                    /** @description The entry that this one takes back */
+                    reverses: string | null;
+                    sequence: number;
                     /** Format: date-time */
                     created_at: string;
+                    /** Format: date-time */
+                    payable_at: string;
+                    previous_hash: string;
+                    ledger_hash: string;
                 };
             };
         };
         /**
          * commission.paid
-         * @description Commissions were paid out. Nothing sends it yet.
+         * @description Commissions were paid out.
          */
         CommissionPaidEvent: {
             /** @description evt_…; the same on every repeat */
@@ -3263,9 +3296,67 @@ export interface components {
                 payout_id: string;
                 /** @description Minor units */
                 amount_cents: number;
+                currency: string;
+                /** @description The first 400 of them */
                 commission_ids: string[];
+                commissions_count: number;
                 /** Format: date-time */
                 paid_at: string;
+            };
+        };
+        /**
+         * commission.reversed
+         * @description A commission was taken back: the referred agent was gone before its 90 days were over.
+         */
+        CommissionReversedEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "commission.reversed";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                commission: {
+                    id: string;
+                    agent_id: string;
+                    /** @enum {string} */
+                    type: "l1_referral" | "l2_referral" | "brand_serving" | "clawback" | "adjustment";
+                    source_agent_id: string;
+                    /** @description Minor units */
+                    amount_cents: number;
+                    currency: string;
+                    /** @description Minor units */
+                    delta_r_cents: number;
+                    /** @description Share of the fee */
+                    rate: number;
+                    analysis_id: string | null;
+                    /** @description The entry that this one takes back */
+                    reverses: string | null;
+                    sequence: number;
+                    /** Format: date-time */
+                    created_at: string;
+                    /** Format: date-time */
+                    payable_at: string;
+                    previous_hash: string;
+                    ledger_hash: string;
+                };
             };
         };
     };
@@ -4276,7 +4367,7 @@ export interface components {
         /** @description HMAC-SHA256 of the raw body under the secret, in hex */
         "X-SVC-Signature": string;
         /** @description Type of the event */
-        "X-SVC-Event": "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+        "X-SVC-Event": "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
         /** @description Id of the attempt, dlv_… */
         "X-SVC-Delivery": string;
         /** @description Number of the attempt at this event */
@@ -4583,7 +4674,7 @@ export interface components {
                      */
                     url: string;
                     /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-                    events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+                    events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
                     /** @description Signs the messages */
                     secret?: string;
                     /** @description Up to 50 texts of your own, part of every message */
@@ -4607,7 +4698,7 @@ export interface components {
                      */
                     url?: string;
                     /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-                    events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "*")[];
+                    events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
                     active?: boolean;
                     /** @description Up to 50 texts of your own, part of every message */
                     metadata?: {
@@ -4630,7 +4721,7 @@ export interface components {
                      * @description The first type subscribed to when nothing is said
                      * @enum {string}
                      */
-                    event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+                    event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
                 };
             };
         };
@@ -11349,7 +11440,7 @@ export interface operations {
                  */
                 after?: number;
                 /** @description Only these; all that the scopes of the key may read when left out */
-                types?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid")[];
+                types?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed")[];
             };
             header?: {
                 /** @description Id of the last event that was seen; counts before after */
@@ -12720,7 +12811,7 @@ export interface operations {
                 limit?: number;
                 /** @example success */
                 status?: "pending" | "success" | "failed";
-                event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid";
+                event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
                 page?: components["parameters"]["Page"];
                 /** @description The same as limit, as other lists have it */
@@ -14491,12 +14582,20 @@ export interface operations {
                  *       "data": {
                  *         "commission": {
                  *           "id": "com_0351EFUQxpVTZ7WdNYMSuY",
+                 *           "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
                  *           "type": "l1_referral",
-                 *           "source_agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *           "source_agent_id": "agent_0351EFTBArmmpvm2tVZ2Qh",
                  *           "amount_cents": 9365,
+                 *           "currency": "USD",
                  *           "delta_r_cents": 1872970,
-                 *           "ledger_hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
-                 *           "created_at": "2026-01-31T17:58:00.000Z"
+                 *           "rate": 0.1,
+                 *           "analysis_id": "attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *           "reverses": null,
+                 *           "sequence": 1,
+                 *           "created_at": "2026-01-31T17:58:00.000Z",
+                 *           "payable_at": "2026-05-01T17:58:00.000Z",
+                 *           "previous_hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                 *           "ledger_hash": "sha256:1111111111111111111111111111111111111111111111111111111111111111"
                  *         }
                  *       }
                  *     }
@@ -14546,14 +14645,79 @@ export interface operations {
                  *       "data": {
                  *         "payout_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
                  *         "amount_cents": 9365,
+                 *         "currency": "USD",
                  *         "commission_ids": [
                  *           "com_0351EFUQxpVTZ7WdNYMSuY"
                  *         ],
-                 *         "paid_at": "2026-02-01T02:00:00.000Z"
+                 *         "commissions_count": 1,
+                 *         "paid_at": "2026-06-01T02:00:00.000Z"
                  *       }
                  *     }
                  */
                 "application/json": components["schemas"]["CommissionPaidEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onCommissionReversed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "commission.reversed",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "commission": {
+                 *           "id": "com_0351EFVmc9rKJ2qXW8TbZa",
+                 *           "agent_id": "agent_0351EFSwMCuWsp5CADuBq8",
+                 *           "type": "clawback",
+                 *           "source_agent_id": "agent_0351EFTBArmmpvm2tVZ2Qh",
+                 *           "amount_cents": -9365,
+                 *           "currency": "USD",
+                 *           "delta_r_cents": -1872970,
+                 *           "rate": 0.1,
+                 *           "analysis_id": "attr_0351EFUQxpVTZ7WdNYMSuY",
+                 *           "reverses": "com_0351EFUQxpVTZ7WdNYMSuY",
+                 *           "sequence": 2,
+                 *           "created_at": "2026-01-31T17:58:00.000Z",
+                 *           "payable_at": "2026-05-01T17:58:00.000Z",
+                 *           "previous_hash": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
+                 *           "ledger_hash": "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommissionReversedEvent"];
             };
         };
         responses: {

@@ -1,6 +1,7 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
-import { referralsMigration, sumsInRangeMigration } from './referrals/migration.ts';
+import { earnersMigration } from './referrals/earners-migration.ts';
+import { fraudMigration, referralsMigration, sumsInRangeMigration } from './referrals/migration.ts';
 
 /** Owner `agents`: the registry of AI agents, one per account. */
 export const agentsOwner: MigrationOwner = {
@@ -76,5 +77,7 @@ export const agentsOwner: MigrationOwner = {
       ],
     },
     sumsInRangeMigration,
+    earnersMigration,
+    fraudMigration,
   ],
 };

@@ -1,11 +1,22 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { commissionsMigration } from './commissions/migration.ts';
 import { chargesMigration } from './fees/migration.ts';
+import { ledgerMigration } from './ledger/migration.ts';
+import { payoutsMigration } from './payouts/migration.ts';
 import { spendLimitsMigration } from './spend-limits/migration.ts';
 import { planChargesMigration } from './subscriptions/plan-charges-migration.ts';
 import { valueProofsMigration } from './value-proofs/migration.ts';
 
-/** Owner `billing`: what analyses and plans have cost, the receipts of it, and what accounts want to spend. */
+/** Owner `billing`: what analyses and plans have cost, the receipts of it, who owes whom, what accounts want to spend. */
 export const billingOwner: MigrationOwner = {
   schema: 'billing',
-  migrations: [chargesMigration, valueProofsMigration, planChargesMigration, spendLimitsMigration],
+  migrations: [
+    chargesMigration,
+    ledgerMigration,
+    commissionsMigration,
+    payoutsMigration,
+    valueProofsMigration,
+    planChargesMigration,
+    spendLimitsMigration,
+  ],
 };

@@ -128,6 +128,7 @@ test('a subscription shows an analysis live, up to its result', async () => {
       auditArchiveDir: undefined,
       dataDir: '.',
       tierTable: 'three',
+      commissionDecay: 'none',
     },
     keyEncryptionKey: TEST_SECRET,
     outgoing: openOutgoing({ webhookAllowPrivate: false }),

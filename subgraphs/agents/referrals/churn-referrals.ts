@@ -1,16 +1,22 @@
 import type { Uuid } from '../../../platform/identifiers.ts';
-import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
-import { settleTier, type TierServices } from './settle-tier.ts';
+import { wholeAccount, type Database, type SqlEntityManager } from '../../../platform/postgres/database.ts';
+import { settleTier, type Referrer, type TierServices } from './settle-tier.ts';
+
+export interface ChurnServices extends TierServices {
+  /** What else ends with a referral, in its transaction, which acts for the referrer's account: commissions. */
+  readonly ended: (em: SqlEntityManager, referrer: Referrer, referred: readonly Uuid[]) => Promise<void>;
+}
 
 /** An agent without a billable analysis for so long is gone (decision table of the contract, referrals). */
 export const IDLE_DAYS = 90;
 
 /**
- * Ends the referrals whose agent has gone quiet or has closed its account, and brings the tiers of those who referred
- * them in line, each referrer in a transaction of its own. Any number of processes may do so.
+ * Ends the referrals whose agent has gone quiet, was suspended or has closed its account, and brings commissions and
+ * tiers of those who referred them in line, each referrer in a transaction of its own. Any number of processes may do
+ * so.
  * @returns how many referrals ended
  */
-export async function churnReferrals(database: Database, services: TierServices): Promise<number> {
+export async function churnReferrals(database: Database, services: ChurnServices): Promise<number> {
   const referrers = await database.asNobody((em) =>
     em.execute<{ account_id: Uuid; agent_id: Uuid }[]>(`select * from agents.referrers_to_look_at(?)`, [IDLE_DAYS]),
   );
@@ -21,7 +27,14 @@ export async function churnReferrals(database: Database, services: TierServices)
         agentId,
         IDLE_DAYS,
       ]);
-      if (gone.length > 0) await settleTier(em, services, { accountId, agentId });
+      if (gone.length > 0) {
+        await services.ended(
+          em,
+          { accountId, agentId },
+          gone.map(({ referred_id: referred }) => referred),
+        );
+        await settleTier(em, services, { accountId, agentId });
+      }
       return gone.length;
     });
   }

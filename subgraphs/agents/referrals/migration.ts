@@ -16,10 +16,21 @@ const INSERT_CHAINS =
   `insert into agents.referrals (account_id, referrer_id, referred_id, chain_depth, created_at) ` +
   `select account_id, referrer_id, referred_id, chain_depth, created_at from (${CHAINS}) chain`;
 
-/** What ends a referral: an account that is closed, or a customer that is gone. */
-const IS_OVER = `(r.status = 'active' and r.last_billable_at <= auth.clock() - make_interval(days => in_idle_days)
+/** What ends a referral: an agent with this standing, or a customer that is gone. */
+const isOver = (standing: string): string =>
+  `(r.status = 'active' and r.last_billable_at <= auth.clock() - make_interval(days => in_idle_days)
                    or r.status in ('pending', 'active')
-                     and exists (select from agents gone where gone.id = r.referred_id and gone.status = 'closed'))`;
+                     and exists (select from agents gone where gone.id = r.referred_id and gone.status ${standing}))`;
+const lookedAt = (over: string): string =>
+  `function agents.referrers_to_look_at(in_idle_days integer) returns table (account_id uuid, agent_id uuid)
+       language sql stable ${DEFINER}
+       as $$ select distinct r.account_id, r.referrer_id from referrals r where ${over} $$`;
+const churn = (over: string): string =>
+  `function agents.churn_referrals(in_referrer uuid, in_idle_days integer) returns table (referred_id uuid)
+       language sql volatile ${DEFINER}
+       as $$ update referrals r set status = 'churned', churned_at = auth.clock()
+             where r.account_id = ${SESSION_ACCOUNT} and r.referrer_id = in_referrer and ${over}
+             returning r.referred_id $$`;
 
 /**
  * Counts an analysis of the session's account for the agent that served it; the referrals that it made active. `sum`:
@@ -99,14 +110,8 @@ export const referralsMigration: Migration = {
 
     `create ${accrual('r.accumulated_delta_r_cents + in_delta_r_cents')}`,
 
-    `create function agents.referrers_to_look_at(in_idle_days integer) returns table (account_id uuid, agent_id uuid)
-       language sql stable ${DEFINER}
-       as $$ select distinct r.account_id, r.referrer_id from referrals r where ${IS_OVER} $$`,
-    `create function agents.churn_referrals(in_referrer uuid, in_idle_days integer) returns table (referred_id uuid)
-       language sql volatile ${DEFINER}
-       as $$ update referrals r set status = 'churned', churned_at = auth.clock()
-             where r.account_id = ${SESSION_ACCOUNT} and r.referrer_id = in_referrer and ${IS_OVER}
-             returning r.referred_id $$`,
+    `create ${lookedAt(isOver(`= 'closed'`))}`,
+    `create ${churn(isOver(`= 'closed'`))}`,
   ],
 };
 
@@ -121,4 +126,10 @@ export const sumsInRangeMigration: Migration = {
     `update agents.referrals set accumulated_delta_r_cents = ${Number.MAX_SAFE_INTEGER} where ` +
       `accumulated_delta_r_cents > ${Number.MAX_SAFE_INTEGER}`,
   ],
+};
+
+/** Whoever commits fraud is suspended, and the referrals of a suspended agent end as those of a closed one. */
+export const fraudMigration: Migration = {
+  name: '009-fraud',
+  up: [lookedAt, churn].map((ending) => `create or replace ${ending(isOver(`in ('closed', 'suspended')`))}`),
 };

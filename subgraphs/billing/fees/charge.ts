@@ -3,6 +3,7 @@ import type { ShownFee } from '../../../schema/platform-fee.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { planIn } from '../../../services/identity/accounts/account-store.ts';
+import { post, USUAL_CURRENCY, type Transfer } from '../ledger/ledger.ts';
 import { feeOn, sandboxFee, shownFee } from './fee.ts';
 
 /** A completed analysis, as far as its fee goes. */
@@ -35,15 +36,19 @@ export async function charge(
   { workspaceId, agentId, currency, model }: ChargeDetails,
 ): Promise<void> {
   const plan = await planIn(em, accountId);
+  const fee = feeOn(plan, deltaRCents);
   const said = [id, accountId, workspaceId, agentId, plan, currency, model, String(deltaRCents)];
   const columns =
     'analysis_id, account_id, workspace_id, agent_id, plan, currency, model, delta_r_cents, fee_cents, input_digest';
   const charged = await em.execute<object[]>(
     `insert into billing.charges (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict do nothing returning analysis_id`,
-    [...said, String(feeOn(plan, deltaRCents)), inputDigest],
+    [...said, String(fee), inputDigest],
   );
-  if (charged.length > 0) return;
+  if (charged.length > 0) {
+    if (fee > 0n) await post(em, accountId, feeTransfer(id, fee, currency));
+    return;
+  }
   // Another statement, so that it sees what a transaction has committed that this one had to wait for.
   await em.execute(
     `insert into billing.charges (${columns}, repeats)
@@ -53,6 +58,15 @@ export async function charge(
     [...said, inputDigest, accountId, inputDigest],
   );
 }
+
+/** A fee as the ledger knows it: its account owes it. */
+const feeTransfer = (analysisId: Uuid, feeCents: bigint, currency: string | null): Transfer => ({
+  key: `fee:${analysisId}`,
+  debit: 'receivable',
+  credit: 'fees',
+  amountCents: feeCents,
+  currency: currency ?? USUAL_CURRENCY,
+});
 
 /**
  * What an analysis is going to be charged, for the transaction that completes it; `em` acts for the whole account. Once

@@ -36,6 +36,7 @@ const CHANGED = {
   CONNECTIONS_MAX_PER_ADDRESS: '30',
   BILLING: 'off',
   TIER_TABLE: 'four',
+  COMMISSION_DECAY: 'linear_after_6',
   RATE_LIMITS: 'standard=7,discovery=8/90',
   CORS_ORIGINS: 'https://app.example,https://admin.example',
   API_VERSIONS_RETIRED: '2025-08-01',

@@ -24,7 +24,7 @@ const registerMany = (count: number, referrer: Registered): Promise<Registered[]
 const activate = (agent: Registered, table?: TierTable): Promise<void> =>
   registry.consume(registry.analysis(agent, ACTIVE_FROM_CENTS), table);
 const churn = (tierTable: TierTable = 'three'): Promise<number> =>
-  churnReferrals(registry.database, { pubSub: registry.pubSub, tierTable });
+  churnReferrals(registry.database, { pubSub: registry.pubSub, tierTable, ended: async () => undefined });
 const close = (agent: Registered): Promise<unknown> =>
   registry.owner.query(`update agents.agents set status = 'closed' where id = $1`, [agent.agentId]);
 const referralOf = async (agent: Registered): Promise<Readonly<Record<string, unknown>>> =>
