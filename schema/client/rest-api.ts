@@ -2641,7 +2641,8 @@ export interface components {
             remaining_cents: number | null;
             /** @description Recovered revenue so far, repetitions apart */
             delta_r_cents: number;
-            commission_earned_cents?: number;
+            /** @description Commissions of the month so far, less what was taken back; null in a workspace */
+            commission_earned_cents: number | null;
             /** @description Completed live analyses, also those that cost nothing */
             analyses_count: number;
             /** @description Spend of the whole month, if analyses go on costing what they did: their fees so far × length of the month / what has passed of it, a day at least; plan fees as they are */
@@ -13587,6 +13588,7 @@ export interface operations {
                      *       "spend_limit_cents": 200000,
                      *       "remaining_cents": 106341,
                      *       "delta_r_cents": 1873070,
+                     *       "commission_earned_cents": 18730,
                      *       "analyses_count": 2,
                      *       "projected_spend_cents": 187318,
                      *       "trust": {

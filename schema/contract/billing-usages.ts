@@ -11,7 +11,9 @@ export const billingUsage = z
     spendLimitCents: cents.nullable().meta({ description: 'What the account wants to spend in a month at most' }),
     remainingCents: cents.nullable().meta({ description: 'Of the limit, never below 0; null without one' }),
     deltaRCents: cents.meta({ description: 'Recovered revenue so far, repetitions apart' }),
-    commissionEarnedCents: z.int().optional().meta({ onlyInRest: true }),
+    commissionEarnedCents: cents.nullable().meta({
+      description: 'Commissions of the month so far, less what was taken back; null in a workspace',
+    }),
     analysesCount: z.int().meta({ description: 'Completed live analyses, also those that cost nothing' }),
     projectedSpendCents: cents.meta({
       description:
@@ -29,6 +31,7 @@ const example = {
   spend_limit_cents: 200_000,
   remaining_cents: 106_341,
   delta_r_cents: 1_873_070,
+  commission_earned_cents: 18_730,
   analyses_count: 2,
   projected_spend_cents: 187_318,
 };

@@ -7,7 +7,7 @@ import { spendLimitsMigration } from './spend-limits/migration.ts';
 import { planChargesMigration } from './subscriptions/plan-charges-migration.ts';
 import { valueProofsMigration } from './value-proofs/migration.ts';
 
-/** Owner `billing`: what analyses and plans have cost, the receipts of it, who owes whom, what accounts want to spend. */
+/** Owner `billing`: what analyses and plans cost, receipts of it, who owes whom, and what accounts want to spend. */
 export const billingOwner: MigrationOwner = {
   schema: 'billing',
   migrations: [

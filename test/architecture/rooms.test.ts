@@ -58,7 +58,10 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
     ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs', 'reports'],
   ],
   ['subgraphs/agents/', ['registry', 'referrals']],
-  ['subgraphs/billing/', ['plans', 'ledger', 'fees', 'value-proofs', 'commissions', 'payouts']],
+  [
+    'subgraphs/billing/',
+    ['plans', 'ledger', 'fees', 'value-proofs', 'commissions', 'payouts', 'spend-limits', 'subscriptions', 'usage'],
+  ],
 ];
 
 interface Import {

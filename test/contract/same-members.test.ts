@@ -30,7 +30,6 @@ const MEANT: Readonly<Record<string, string>> = {
   'Attribution.modelBreakdown: a list in the graph alone': 'REST shows a map from models, by which programs look up',
   'Attribution.reportUrl: only in the graph': 'REST has the report beside the analysis, at a path of its own',
   'Attribution.valueProof: only in the graph': RECEIPT,
-  'BillingUsage.commission_earned_cents: only in REST': LEDGER,
   'DataSourceSync.status: an enum in the graph alone': OPEN_LIST,
   'DataSourceSync.status_url: only in REST': 'a link to a path of REST',
   'NextTier.name: an enum in the graph alone': OPEN_LIST,

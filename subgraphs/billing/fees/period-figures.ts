@@ -2,9 +2,7 @@ import type { Environment } from '../../../schema/principal.ts';
 import type { Period } from '../../../schema/period.ts';
 import { FLOOR_BELOW_CENTS } from '../../../schema/platform-fee.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
-
-/** What charges are in that say nothing else, and figures where there are none. */
-export const USUAL_CURRENCY = 'USD';
+import { USUAL_CURRENCY } from '../ledger/ledger.ts';
 
 /** What completed live analyses come to. */
 export interface Figures {

@@ -6,7 +6,8 @@ import { recordEvent } from '../../../services/events/outbox.ts';
 import type { EventConsumer } from '../../../services/events/relay.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
 import { finishedAnalysis } from '../fees/finished-analysis.ts';
-import { shownCents, USUAL_CURRENCY } from '../fees/period-figures.ts';
+import { shownCents } from '../fees/period-figures.ts';
+import { USUAL_CURRENCY } from '../ledger/ledger.ts';
 import { lockSpendLimit, remaining, spentThisMonth, WHOLE } from './spend-limit.ts';
 
 /** Tells of thresholds that a charge has reached, in the transaction that makes it, behind the charge. */

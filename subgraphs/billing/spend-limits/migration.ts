@@ -1,6 +1,6 @@
 import type { Migration } from '../../../platform/postgres/migrate.ts';
 import { environmentTable, narrowTenant, tenantTable } from '../../../platform/postgres/tenant-tables.ts';
-import { USUAL_CURRENCY } from '../fees/period-figures.ts';
+import { USUAL_CURRENCY } from '../ledger/ledger.ts';
 
 const ASKING = `nullif(current_setting('liftgraph.account_id', true), '')::uuid`;
 const MONTH = `date_trunc('month', auth.clock() at time zone 'UTC') at time zone 'UTC'`;

@@ -5,7 +5,7 @@ import type { Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { planIn } from '../../../services/identity/accounts/account-store.ts';
 import { feeOn } from '../fees/fee.ts';
-import { USUAL_CURRENCY } from '../fees/period-figures.ts';
+import { USUAL_CURRENCY } from '../ledger/ledger.ts';
 import { lockSpendLimit, spentThisMonth } from './spend-limit.ts';
 
 /** An analysis that is about to be accepted. */

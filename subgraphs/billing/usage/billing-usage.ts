@@ -25,9 +25,26 @@ export async function currentUsage(
     spendLimitCents: limit === null ? null : shownCents(limit.monthlyLimitCents),
     remainingCents: limit === null ? null : shownCents(remaining(limit.monthlyLimitCents, spent)),
     deltaRCents: shownCents(figures.deltaRCents),
+    commissionEarnedCents: workspace === null ? await earned(em, environment, month, figures.currency) : null,
     analysesCount: figures.analyses,
     projectedSpendCents: shownCents(projected(feesOf(figures), month, now) + figures.planFeeCents),
   };
+}
+
+/** Commissions of the account, which a test key sees none of. */
+async function earned(
+  em: SqlEntityManager,
+  environment: TenantScope['environment'],
+  { from, until }: { readonly from: Date; readonly until: Date },
+  currency: string,
+): Promise<number> {
+  if (environment === 'sandbox') return 0;
+  const [row] = await em.execute<[{ cents: string }]>(
+    `select coalesce(sum(amount_cents), 0) as cents from billing.commissions
+     where currency = ? and created_at >= ? and created_at < ?`,
+    [currency, from.toISOString(), until.toISOString()],
+  );
+  return Number(row.cents);
 }
 
 const DAY_MS = 86_400_000;
