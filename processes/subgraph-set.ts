@@ -11,6 +11,7 @@ import { EndpointSecrets } from '../services/webhooks/endpoint-secret.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { KeyVault } from '../services/trust/key-vault.ts';
+import { requireOwnAgent } from '../subgraphs/agents/registry/own-agent.ts';
 import { findPublicFace } from '../subgraphs/agents/registry/public-face.ts';
 import { agentScores, NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
@@ -92,7 +93,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
-      return billingSubgraph({ database, pubSub, clock });
+      return billingSubgraph({ database, pubSub, clock, requireOwnAgent });
     case 'attribution':
       return attributionSubgraph({
         database,

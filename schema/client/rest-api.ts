@@ -556,6 +556,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the calling agent has used
+         * @description Calls of the account with its keys and tokens, by operation; those of one process are booked every three seconds, so that the newest may be missing, and operations over WebSocket are not counted. Fees in one currency, as GET /billing/summary. A test key sees its own calls, and no fees.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{agent_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what an agent has used, which has to be the calling one
+         * @description Calls of the account with its keys and tokens, by operation; those of one process are booked every three seconds, so that the newest may be missing, and operations over WebSocket are not counted. Fees in one currency, as GET /billing/summary. A test key sees its own calls, and no fees.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getAgentUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/referrals": {
         parameters: {
             query?: never;
@@ -2216,6 +2260,49 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             trust: components["schemas"]["TrustEnvelope"];
+        };
+        AgentUsageAnswer: {
+            period: string;
+            /** @description ISO 4217, of all amounts here */
+            currency: string;
+            /** @description Currencies that have figures, too, and are not here */
+            other_currencies: string[];
+            /** @description Calls that were answered, as by_endpoint adds up */
+            total_calls: number;
+            /** @description Analyses that were charged */
+            billable_analyses: number;
+            /** @description Recovered revenue, repetitions apart */
+            total_delta_r: number;
+            /** @description Fees of analyses that are a share of the recovered revenue */
+            platform_fee: number;
+            /**
+             * @deprecated
+             * @description Fees of analyses that are a share of the recovered revenue
+             */
+            total_platform_fees: number;
+            /** @description Fees of analyses that are the floor */
+            floor_fees: number;
+            /** @description Prices of plans that fell due, USD */
+            plan_fees: number;
+            /** @description platform_fee + floor_fees + plan_fees */
+            total_billed: number;
+            /** @description Commissions of the period, less what was taken back */
+            commission_earned: number;
+            /** @description The busiest first */
+            by_endpoint: components["schemas"]["EndpointUsage"][];
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        EndpointUsage: {
+            endpoint: string;
+            calls: number;
+            /** @description Those of them that were answered with 4xx or 5xx */
+            errors: number;
+            /** @description Analyses that were charged, by whichever door they came */
+            billable: number;
+            /** @description What 95 % of the calls did not take longer than, ms, up to 19 % too high; null without calls */
+            p95_ms: number | null;
+            /** @description Fees of those analyses, floors included */
+            platform_fee: number;
         };
         Referral: {
             referred_agent_id: string;
@@ -9758,6 +9845,344 @@ export interface operations {
             409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
             413: components["responses"]["callers.413.payload_too_large"];
             415: components["responses"]["callers.415.unsupported_media_type"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too
+                 * @example 2026-02
+                 */
+                period?: string;
+                /** @description ISO 4217; the one with the most charges when absent, USD where there are none */
+                currency?: string;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": "2026-02",
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "total_calls": 1204,
+                     *       "billable_analyses": 2,
+                     *       "total_delta_r": 18730.7,
+                     *       "platform_fee": 936.49,
+                     *       "total_platform_fees": 936.49,
+                     *       "floor_fees": 0.1,
+                     *       "plan_fees": 0,
+                     *       "total_billed": 936.59,
+                     *       "commission_earned": 187.3,
+                     *       "by_endpoint": [
+                     *         {
+                     *           "endpoint": "GET /attribution/{id}",
+                     *           "calls": 1200,
+                     *           "errors": 3,
+                     *           "billable": 0,
+                     *           "p95_ms": 14,
+                     *           "platform_fee": 0
+                     *         },
+                     *         {
+                     *           "endpoint": "POST /attribution",
+                     *           "calls": 4,
+                     *           "errors": 1,
+                     *           "billable": 2,
+                     *           "p95_ms": 1725,
+                     *           "platform_fee": 936.59
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentUsageAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getAgentUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too
+                 * @example 2026-02
+                 */
+                period?: string;
+                /** @description ISO 4217; the one with the most charges when absent, USD where there are none */
+                currency?: string;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The calling agent: agent_…, its UUID, or me
+                 * @example agent_01JQ2jX9bLq7RtYpMwVsZe
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": "2026-02",
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "total_calls": 1204,
+                     *       "billable_analyses": 2,
+                     *       "total_delta_r": 18730.7,
+                     *       "platform_fee": 936.49,
+                     *       "total_platform_fees": 936.49,
+                     *       "floor_fees": 0.1,
+                     *       "plan_fees": 0,
+                     *       "total_billed": 936.59,
+                     *       "commission_earned": 187.3,
+                     *       "by_endpoint": [
+                     *         {
+                     *           "endpoint": "GET /attribution/{id}",
+                     *           "calls": 1200,
+                     *           "errors": 3,
+                     *           "billable": 0,
+                     *           "p95_ms": 14,
+                     *           "platform_fee": 0
+                     *         },
+                     *         {
+                     *           "endpoint": "POST /attribution",
+                     *           "calls": 4,
+                     *           "errors": 1,
+                     *           "billable": 2,
+                     *           "p95_ms": 1725,
+                     *           "platform_fee": 936.59
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentUsageAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];
             503: components["responses"]["callers.503.service_unavailable"];

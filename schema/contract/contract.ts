@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentUsages } from './agent-usages.ts';
 import { agents } from './agents.ts';
 import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
@@ -34,6 +35,7 @@ export const NOUNS = [
   experiments,
   experimentDesigns,
   agents,
+  agentUsages,
   referrals,
   keys,
   auditEvents,

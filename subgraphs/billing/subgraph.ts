@@ -2,7 +2,12 @@ import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-sche
 import { AttributionFeeResolver, BilledAttributionType } from './fees/attribution-fee-resolver.ts';
 import { CreditedAgentType, RecoveredRevenueResolver } from './fees/recovered-revenue-resolver.ts';
 import { AttributionProofResolver, ValueProofResolver } from './value-proofs/value-proof-resolver.ts';
-import { AgentBillingResolver, BillingResolver } from './usage/billing-resolver.ts';
+import {
+  AgentBillingResolver,
+  AgentUsageResolver,
+  BillingResolver,
+  type BillingServices,
+} from './usage/billing-resolver.ts';
 import { SpendLimitResolver } from './spend-limits/spend-limit-resolver.ts';
 import type { SpendLimitServices } from './spend-limits/set-spend-limit.ts';
 import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
@@ -11,7 +16,7 @@ import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
  * The billing subgraph: the price list, what analyses cost and the receipts of it, and what recovered revenue agents
  * have to their credit.
  */
-export function billingSubgraph(services: PlanServices & SpendLimitServices): Promise<Subgraph> {
+export function billingSubgraph(services: PlanServices & SpendLimitServices & BillingServices): Promise<Subgraph> {
   const { database } = services;
   return buildSubgraph({
     name: 'billing',
@@ -22,6 +27,7 @@ export function billingSubgraph(services: PlanServices & SpendLimitServices): Pr
       new ValueProofResolver(services),
       new AttributionProofResolver(services),
       new BillingResolver(services),
+      new AgentUsageResolver(services),
       new AgentBillingResolver(services),
       new SpendLimitResolver(services),
     ],

@@ -283,6 +283,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
   plans: { comesWith: 'the service' },
   'value-proofs': { comesWith: 'analyses that have completed' },
   'billing-summaries': { comesWith: 'analyses that have completed' },
+  'agent-usages': { comesWith: 'calls' },
   'billing-usages': { comesWith: 'analyses that have completed' },
   'spend-limits': {
     // A limit is of the account.

@@ -212,6 +212,7 @@ describe('what the page says of the figures', () => {
     const referrals = (await shown(patron, '{ referrals { edges { node { accumulatedDeltaR } } } }'))['referrals']!;
     const bill = (await agent.get('/billing/summary?period=all')).body;
     const month = (await agent.get('/billing/usage')).body;
+    const used = (await agent.get('/agents/usage')).body;
     const billing = await shown(
       agent,
       `{ me { billingSummary(filter: { period: "all" }) { totalBilledCents } }
@@ -261,6 +262,12 @@ describe('what the page says of the figures', () => {
         sumOfFees,
       ],
       'the running month': [month['spend_cents'], billing['billingUsage']!['spendCents'], sumOfFees],
+      'the usage of an agent': [
+        used['total_billed'],
+        Number(used['platform_fee']) + Number(used['floor_fees']) + Number(used['plan_fees']),
+        (await shown(agent, '{ agentUsage { totalBilled } }'))['agentUsage']!['totalBilled']!,
+        sumOfFees / 100,
+      ].map((value) => Number(value).toFixed(2)),
       'its limit': [
         Number(limit['current_spend_cents']) + Number(limit['remaining_cents']),
         (await agent.get('/billing/usage')).body['spend_limit_cents'],

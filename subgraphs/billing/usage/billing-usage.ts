@@ -4,6 +4,7 @@ import { monthOf } from '../../../schema/period.ts';
 import type { SqlEntityManager, TenantScope } from '../../../platform/postgres/database.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
 import { feesOf, periodFigures, shownCents } from '../fees/period-figures.ts';
+import { commissionsEarned } from './commissions-earned.ts';
 import { remaining, spendLimitOf } from '../spend-limits/spend-limit.ts';
 
 /** What the running month has cost so far, as far as whoever `em` acts for can see it. */
@@ -25,26 +26,11 @@ export async function currentUsage(
     spendLimitCents: limit === null ? null : shownCents(limit.monthlyLimitCents),
     remainingCents: limit === null ? null : shownCents(remaining(limit.monthlyLimitCents, spent)),
     deltaRCents: shownCents(figures.deltaRCents),
-    commissionEarnedCents: workspace === null ? await earned(em, environment, month, figures.currency) : null,
+    commissionEarnedCents:
+      workspace === null ? Number(await commissionsEarned(em, environment, month, figures.currency)) : null,
     analysesCount: figures.analyses,
     projectedSpendCents: shownCents(projected(feesOf(figures), month, now) + figures.planFeeCents),
   };
-}
-
-/** Commissions of the account, which a test key sees none of. */
-async function earned(
-  em: SqlEntityManager,
-  environment: TenantScope['environment'],
-  { from, until }: { readonly from: Date; readonly until: Date },
-  currency: string,
-): Promise<number> {
-  if (environment === 'sandbox') return 0;
-  const [row] = await em.execute<[{ cents: string }]>(
-    `select coalesce(sum(amount_cents), 0) as cents from billing.commissions
-     where currency = ? and created_at >= ? and created_at < ?`,
-    [currency, from.toISOString(), until.toISOString()],
-  );
-  return Number(row.cents);
 }
 
 const DAY_MS = 86_400_000;
