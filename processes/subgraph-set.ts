@@ -91,7 +91,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
-      return billingSubgraph({ database, clock });
+      return billingSubgraph({ database, pubSub, clock, auditLog: auditLog(database, keyPepper, options.auditPlaces) });
     case 'attribution':
       return attributionSubgraph({
         database,

@@ -4,6 +4,7 @@ import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
 import { auditEvents } from './audit-events.ts';
 import { channelRules } from './channel-rules.ts';
+import { commissions } from './commissions.ts';
 import { dataQualities } from './data-quality.ts';
 import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
@@ -32,6 +33,7 @@ export const NOUNS = [
   experimentDesigns,
   agents,
   referrals,
+  commissions,
   keys,
   auditEvents,
   workspaces,

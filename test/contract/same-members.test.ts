@@ -18,10 +18,10 @@ const FILE = 'of a download, which GraphQL cannot carry';
 /** Differences that are meant, as `differences` words them, and why. */
 const MEANT: Readonly<Record<string, string>> = {
   'AddWorkspaceAgentPayload.isNew: only in the graph': 'REST says it by the status, 201 or 200',
+  'Agent.commissions: only in the graph': 'GET /commissions in REST',
   'Agent.referral_count: only in REST': VARIANT,
   'Agent.tier: an enum in the graph alone': OPEN_LIST,
   'Agent.total_calls: only in REST': VARIANT,
-  'Agent.total_commission_earned_cents: only in REST': LEDGER,
   'Agent.total_delta_r: only in REST': VARIANT,
   'Attribution.agent: only in the graph': LEADS_ON,
   'Attribution.comparison: a list in the graph alone': 'REST shows a map from rules, by which programs look up',
@@ -32,7 +32,6 @@ const MEANT: Readonly<Record<string, string>> = {
   'DataSourceSync.status: an enum in the graph alone': OPEN_LIST,
   'DataSourceSync.status_url: only in REST': 'a link to a path of REST',
   'NextTier.name: an enum in the graph alone': OPEN_LIST,
-  'Referral.commission_earned: only in REST': LEDGER,
   'RejectedRow.uploadId: only in the graph': 'in REST the report of an upload says it once, for all its rows',
   'RevokeKeyPayload.status: other values than in REST': 'of all states of a key it is always the one',
   'exportAttribution(format): only in REST': FILE,
@@ -40,6 +39,7 @@ const MEANT: Readonly<Record<string, string>> = {
   'reportAttribution(format): only in REST': FILE,
   'getAttribution(include): only in REST': SECTIONS,
   'listAttributions(include): only in REST': SECTIONS,
+  'listCommissions(agentId): only in the graph': 'REST has a path of its own for it',
   'listReferrals(agentId): only in the graph': 'REST has a path of its own for it',
   'runAttribution(include): only in REST': SECTIONS,
   'runAttribution(stream): only in REST': 'a subscription in the graph',

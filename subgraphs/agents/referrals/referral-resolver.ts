@@ -1,17 +1,15 @@
 import { Arg, Args, Ctx, ID, Resolver } from 'type-graphql';
 import type { z } from 'zod';
 import { referral, referralFilter, referrals } from '../../../schema/contract/referrals.ts';
-import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
 import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
 import { parseFilter } from '../../../platform/graph/parse-input.ts';
 import { presentRecord } from '../../../platform/graph/present-record.ts';
-import { agentUuid, shownId } from '../../../platform/identifiers.ts';
-import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { requireOwnAgent } from '../../../services/identity/accounts/own-agent.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
-import { boundToNoAgent } from '../registry/agent.ts';
 import { ACTIVE_FROM_CENTS } from './accrue-referrals.ts';
 import { ReferralStore, type Referral } from './referral-store.ts';
 
@@ -63,19 +61,15 @@ export class ReferralResolver {
 }
 
 /** As the graph shows it: public ids, money in major units, progress from 0 to 1. */
-function presentReferral({ accumulatedDeltaRCents, ...row }: Referral): z.output<typeof referral> {
+function presentReferral({
+  accumulatedDeltaRCents,
+  commissionEarnedCents,
+  ...row
+}: Referral): z.output<typeof referral> {
   return presentRecord(referral, row, {
     accumulatedDeltaR: accumulatedDeltaRCents / 100,
+    commissionEarned: commissionEarnedCents / 100,
     // Of a churned one as far as it came.
     activationProgress: row.activatedAt !== null ? 1 : Math.min(1, accumulatedDeltaRCents / ACTIVE_FROM_CENTS),
   });
-}
-
-/** @throws ProblemError `resource_not_found`, for a foreign agent exactly as for an unknown one */
-async function requireOwnAgent(em: SqlEntityManager, named: string, accountId: string): Promise<void> {
-  const [own] = await em.execute<[{ id: string }?]>(`select id from agents.agents where account_id = ?`, [accountId]);
-  if (own !== undefined && (named === 'me' || agentUuid(named) === own.id)) return;
-  throw named === 'me'
-    ? boundToNoAgent()
-    : new ProblemError('resource_not_found', `There is no agent ${shownId(named)}, or it is not yours.`);
 }
