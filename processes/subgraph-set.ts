@@ -11,7 +11,6 @@ import { EndpointSecrets } from '../services/webhooks/endpoint-secret.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { KeyVault } from '../services/trust/key-vault.ts';
-import { requireOwnAgent } from '../subgraphs/agents/registry/own-agent.ts';
 import { findPublicFace } from '../subgraphs/agents/registry/public-face.ts';
 import { agentScores, NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
@@ -93,7 +92,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
-      return billingSubgraph({ database, pubSub, clock, requireOwnAgent });
+      return billingSubgraph({ database, pubSub, clock, auditLog: auditLog(database, keyPepper, options.auditPlaces) });
     case 'attribution':
       return attributionSubgraph({
         database,

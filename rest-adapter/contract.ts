@@ -6,13 +6,13 @@ import type { Operation } from './operation.ts';
 import { agentOperations } from './operations/agents.ts';
 import { attributionOperations } from './operations/attribution.ts';
 import { auditOperations } from './operations/audit.ts';
-import { planOperations, valueProofOperations } from './operations/billing.ts';
+import { planOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { eventOperations } from './operations/events.ts';
 import { healthOperations } from './operations/health.ts';
 import { oauthOperations } from './operations/oauth.ts';
 import { verificationOperations } from './operations/verification.ts';
-import { deliveryOperations, webhookOperations } from './operations/webhooks.ts';
+import { webhookOperations } from './operations/webhooks.ts';
 import { workspaceOperations } from './operations/workspaces.ts';
 
 /** Rows of nouns that REST shows otherwise than follows from the contract, or has more of, by `many`. */
@@ -26,9 +26,7 @@ const OWN_ROWS: Readonly<Partial<Record<(typeof NOUNS)[number]['many'], readonly
   'audit-events': [...auditOperations, ...eventOperations],
   workspaces: workspaceOperations,
   webhooks: webhookOperations,
-  deliveries: deliveryOperations,
   plans: planOperations,
-  'value-proofs': valueProofOperations,
 };
 
 /**

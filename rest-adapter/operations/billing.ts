@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { plan, plans } from '../../schema/contract/plans.ts';
-import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
-import { valueProofFilter, valueProofs } from '../../schema/contract/value-proofs.ts';
+import { restForm } from '../../schema/contract/rest-form.ts';
 import { operationsOf } from '../contract-operations.ts';
 import { objectAt } from '../members.ts';
 import type { Json } from '../operation.ts';
-import { graphPage, limitedPages, meta, pageQuery, presentMeta, type PageRequest } from '../representations/list.ts';
+import { meta, pageQuery, presentMeta, type PageRequest } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
 const page = z.object({ plans: z.array(restForm(plan)), meta, trust: trustEnvelope });
@@ -42,20 +41,5 @@ export const planOperations = operationsOf(plans, {
         trust: exampleTrust(1),
       },
     },
-  },
-});
-
-const proofPages = limitedPages(restForm(valueProofFilter).shape, { usual: 50, most: 200 });
-const [listProofs] = operationsOf(valueProofs);
-
-export const valueProofOperations = operationsOf(valueProofs, {
-  listValueProofs: {
-    querySchema: proofPages.querySchema,
-    variables: (request) => ({
-      ...graphPage(proofPages.pageOf(request)),
-      filter: fromRest(valueProofFilter, request.query) as Json,
-    }),
-    present: (data, request, baseUrl) =>
-      listProofs!.present(data, { ...request, query: { ...request.query, ...proofPages.pageOf(request) } }, baseUrl),
   },
 });

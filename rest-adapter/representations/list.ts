@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_REACH } from '../../schema/page-reach.ts';
+import type { PageSizes } from '../../schema/contract/noun.ts';
 import { queryInteger } from '../../schema/contract/query-integer.ts';
-import type { Json, ValidRequest } from '../operation.ts';
+import type { Json } from '../operation.ts';
 
 const MAX_PER_PAGE = 100;
 
@@ -60,32 +61,18 @@ export function presentMeta(request: PageRequest, total: number): Json {
   return { page: request.page, per_page: request.per_page, total, total_pages: Math.ceil(total / request.per_page) };
 }
 
-/** Lists whose size the contract calls `limit`; `per_page` says the same, as in other lists. */
-export function limitedPages(
-  filter: z.ZodRawShape,
-  { usual, most }: { readonly usual: number; readonly most: number },
-) {
-  const querySchema = z
+/** The query of lists whose size the contract calls `limit`; `per_page` says the same, as in other lists. */
+export function limitedPages(filter: z.ZodRawShape, { usual, most }: PageSizes): z.ZodObject {
+  return z
     .object({
       limit: queryInteger(1, most, `Entries per page; ${usual} when nothing is said`).optional(),
       ...filter,
       page: pageParameters.page,
-      per_page: queryInteger(1, most, 'The same as limit, as other lists have it').optional(),
+      per_page: queryInteger(1, MAX_PER_PAGE, 'The same as limit, as other lists have it').optional(),
     })
-    .refine((value: Json) => isWithinReach(value['page'], sizeIn(value), most), {
+    .refine(({ page, limit, per_page: perPage }: Json) => isWithinReach(page, limit ?? perPage ?? usual, most), {
       path: ['page'],
       message: 'page × limit must not pass 100 000',
       params: { code: 'page_out_of_reach' },
     });
-  function sizeIn(query: Json): unknown {
-    return query['limit'] ?? query['per_page'] ?? usual;
-  }
-  return {
-    querySchema,
-    /** The page that a query asks for. */
-    pageOf: ({ query }: ValidRequest): PageRequest => ({
-      page: query['page'] as number,
-      per_page: sizeIn(query) as number,
-    }),
-  };
 }

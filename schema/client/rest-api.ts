@@ -644,6 +644,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/commissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the commission ledger of the calling agent
+         * @description Newest first: what the calling agent has earned in a period, each entry linked to the one before by its hash. Commissions of referrals can be taken back for 90 days; what can be paid is paid on the first of the month. A test key sees none.
+         *
+         *     Needs the scope `referrals:read`.
+         */
+        get: operations["listCommissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{agent_id}/commissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the commission ledger of an agent, which has to be the calling one
+         * @description Newest first: what the calling agent has earned in a period, each entry linked to the one before by its hash. Commissions of referrals can be taken back for 90 days; what can be paid is paid on the first of the month. A test key sees none.
+         *
+         *     Needs the scope `referrals:read`.
+         */
+        get: operations["listAgentCommissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/commissions/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify an entry of the commission ledger
+         * @description Hashes the whole ledger of the calling agent again, checks every link, and compares it with what the audit log has seen, whose heads are signed outside of the database. A hash that does not fit is an answer, not an error. The audit log tells of it (commission.verified).
+         *
+         *     Needs the scope `referrals:read`.
+         */
+        post: operations["verifyCommission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys": {
         parameters: {
             query?: never;
@@ -2145,7 +2211,8 @@ export interface components {
                 name: string;
                 referrals_needed: number;
             } | null;
-            total_commission_earned_cents?: number;
+            /** @description Commissions so far, less what was taken back, in USD; GET /commissions has those in other currencies */
+            total_commission_earned_cents: number;
             rate_limits: {
                 requests_per_minute: number;
                 /** @description Null means unlimited */
@@ -2189,7 +2256,8 @@ export interface components {
                 name: string;
                 referrals_needed: number;
             } | null;
-            total_commission_earned_cents?: number;
+            /** @description Commissions so far, less what was taken back, in USD; GET /commissions has those in other currencies */
+            total_commission_earned_cents: number;
             rate_limits: {
                 requests_per_minute: number;
                 /** @description Null means unlimited */
@@ -2236,6 +2304,7 @@ export interface components {
                 name: string;
                 referrals_needed: number;
             } | null;
+            /** @description Commissions so far, less what was taken back, in USD; GET /commissions has those in other currencies */
             total_commission_earned_cents?: number;
             rate_limits?: {
                 requests_per_minute: number;
@@ -2314,12 +2383,65 @@ export interface components {
             accumulated_delta_r: number;
             /** @description Part of the 1,000 USD that make it active */
             activation_progress: number;
-            commission_earned?: number;
+            /** @description What it has earned its referrer so far, less what was taken back, USD */
+            commission_earned: number;
             /** Format: date-time */
             created_at: string;
             activated_at: string | null;
             /** @description When its commissions end: 12 months after activation */
             expires_at: string | null;
+        };
+        Commission: {
+            id: string;
+            agent_id: string;
+            /** @enum {string} */
+            type: "l1_referral" | "l2_referral" | "brand_serving" | "clawback" | "adjustment";
+            /** @description The agent that served the analysis */
+            source_agent_id: string;
+            /** @description Negative where something is taken back */
+            amount_cents: number;
+            /** @description ISO 4217, of the fee */
+            currency: string;
+            /** @description Recovered revenue of the analysis */
+            delta_r_cents: number;
+            /** @description Share of the fee, as it was then: 0.1 is 10 % */
+            rate: number;
+            /** @description The analysis whose fee it is on */
+            analysis_id: string | null;
+            /** @description The entry that this one takes back */
+            reverses: string | null;
+            /** @description Its place in the ledger of the agent, from 1 without gaps */
+            sequence: number;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From when on it can be paid
+             */
+            payable_at: string;
+            /** @enum {string} */
+            status: "provisional" | "payable" | "paid" | "reversed";
+            paid_at: string | null;
+            /** @description Hash of the entry before; sha256: and 64 zeros for the first */
+            previous_hash: string;
+            /** @description SHA-256 of previous_hash, a line feed, and the canonical JSON (RFC 8785) of the entry without ledger_hash, status and paid_at */
+            ledger_hash: string;
+        };
+        CommissionVerification: {
+            /** @description Whether the entry has the hash that follows from it, and the one that was given */
+            valid: boolean;
+            /** @description Whether every entry of the ledger has its hash, is linked to the one before, and is the one that the audit log has seen */
+            chain_intact: boolean;
+            commission_id: string;
+            /** Format: date-time */
+            verified_at: string;
+            /** @description The hash that follows from the entry as it is */
+            computed_hash: string;
+            /** @description Entries of the ledger */
+            chain_length: number;
+            /** @description The first entry that is not right; null for an intact ledger */
+            first_broken_sequence: number | null;
+            trust: components["schemas"]["TrustEnvelope"];
         };
         NewApiKey: {
             id: string;
@@ -4639,6 +4761,26 @@ export interface components {
                  */
                 "application/json": {
                     capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
+                };
+            };
+        };
+        CommissionVerifyRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "commission_id": "com_01JQ2m7Bv4XgL9uTcPdYsG",
+                 *       "ledger_hash": "sha256:5b0ad1a3c6e8f7920d4b1c5a6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The entry, com_… */
+                    commission_id?: string;
+                    /** @description What its ledger_hash should be */
+                    ledger_hash?: string;
+                    /** @description The same as commission_id; also the receipt of a value proof, rcpt_… */
+                    receipt_id?: string;
+                    /** @description The same as ledger_hash; of a receipt sha256: and the hex SHA-256 of signed_receipt */
+                    expected_hash?: string;
                 };
             };
         };
@@ -9330,6 +9472,7 @@ export interface operations {
                      *         "name": "partner",
                      *         "referrals_needed": 2
                      *       },
+                     *       "total_commission_earned_cents": 18730,
                      *       "rate_limits": {
                      *         "requests_per_minute": 60,
                      *         "daily_limit": 10000
@@ -9510,6 +9653,7 @@ export interface operations {
                      *         "name": "partner",
                      *         "referrals_needed": 5
                      *       },
+                     *       "total_commission_earned_cents": 0,
                      *       "rate_limits": {
                      *         "requests_per_minute": 60,
                      *         "daily_limit": 10000
@@ -10240,6 +10384,7 @@ export interface operations {
                      *           "chain_depth": 1,
                      *           "accumulated_delta_r": 1310.25,
                      *           "activation_progress": 1,
+                     *           "commission_earned": 6.55,
                      *           "created_at": "2026-01-12T08:15:00.000Z",
                      *           "activated_at": "2026-01-31T17:58:00.000Z",
                      *           "expires_at": "2027-01-31T17:58:00.000Z"
@@ -10388,6 +10533,7 @@ export interface operations {
                      *           "chain_depth": 1,
                      *           "accumulated_delta_r": 1310.25,
                      *           "activation_progress": 1,
+                     *           "commission_earned": 6.55,
                      *           "created_at": "2026-01-12T08:15:00.000Z",
                      *           "activated_at": "2026-01-31T17:58:00.000Z",
                      *           "expires_at": "2027-01-31T17:58:00.000Z"
@@ -10470,6 +10616,465 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    listCommissions: {
+        parameters: {
+            query?: {
+                /** @description Entries per page; 50 when nothing is said */
+                limit?: number;
+                /**
+                 * @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too
+                 * @example 2026-02
+                 */
+                period?: string;
+                status?: "provisional" | "payable" | "paid" | "reversed";
+                type?: "l1_referral" | "l2_referral" | "brand_serving" | "clawback" | "adjustment";
+                /** @description Of the totals, ISO 4217; that of most entries of the period when left out, USD where there are none */
+                currency?: string;
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: components["parameters"]["Page"];
+                /** @description The same as limit, as other lists have it */
+                per_page?: number;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the ledger */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["PageLinks"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "commissions": [
+                     *         {
+                     *           "id": "com_01JQ2m7Bv4XgL9uTcPdYsG",
+                     *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *           "type": "l1_referral",
+                     *           "source_agent_id": "agent_01JQ4bT2xKvWsNcHhYfMqE",
+                     *           "amount_cents": 9365,
+                     *           "currency": "USD",
+                     *           "delta_r_cents": 1872970,
+                     *           "rate": 0.1,
+                     *           "analysis_id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *           "reverses": null,
+                     *           "sequence": 1,
+                     *           "created_at": "2026-02-01T09:30:00.000Z",
+                     *           "payable_at": "2026-05-02T09:30:00.000Z",
+                     *           "status": "provisional",
+                     *           "paid_at": null,
+                     *           "previous_hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                     *           "ledger_hash": "sha256:5b0ad1a3c6e8f7920d4b1c5a6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091"
+                     *         }
+                     *       ],
+                     *       "total_earned_cents": 9365,
+                     *       "total_provisional_cents": 9365,
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "next_payout": "2026-03-01",
+                     *       "period": "2026-02",
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListEnvelope"] & {
+                        commissions: components["schemas"]["Commission"][];
+                        /** @description Of the period, whatever the filter: earned less taken back, in the currency named */
+                        total_earned_cents: number;
+                        /** @description What of it may still be taken back */
+                        total_provisional_cents: number;
+                        /** @description ISO 4217, of the totals */
+                        currency: string;
+                        /** @description Others that entries of the period are in */
+                        other_currencies: string[];
+                        /**
+                         * Format: date
+                         * @description The next payday, UTC
+                         */
+                        next_payout: string;
+                        period: string;
+                    };
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    listAgentCommissions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Entries per page; 50 when nothing is said
+                 * @example 50
+                 */
+                limit?: number;
+                /** @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too */
+                period?: string;
+                status?: "provisional" | "payable" | "paid" | "reversed";
+                type?: "l1_referral" | "l2_referral" | "brand_serving" | "clawback" | "adjustment";
+                /** @description Of the totals, ISO 4217; that of most entries of the period when left out, USD where there are none */
+                currency?: string;
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: components["parameters"]["Page"];
+                /** @description The same as limit, as other lists have it */
+                per_page?: number;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path: {
+                /**
+                 * @description The calling agent: agent_…, its UUID, or me
+                 * @example agent_01JQ2jX9bLq7RtYpMwVsZe
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the ledger */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["PageLinks"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "commissions": [
+                     *         {
+                     *           "id": "com_01JQ2m7Bv4XgL9uTcPdYsG",
+                     *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *           "type": "l1_referral",
+                     *           "source_agent_id": "agent_01JQ4bT2xKvWsNcHhYfMqE",
+                     *           "amount_cents": 9365,
+                     *           "currency": "USD",
+                     *           "delta_r_cents": 1872970,
+                     *           "rate": 0.1,
+                     *           "analysis_id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *           "reverses": null,
+                     *           "sequence": 1,
+                     *           "created_at": "2026-02-01T09:30:00.000Z",
+                     *           "payable_at": "2026-05-02T09:30:00.000Z",
+                     *           "status": "provisional",
+                     *           "paid_at": null,
+                     *           "previous_hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                     *           "ledger_hash": "sha256:5b0ad1a3c6e8f7920d4b1c5a6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091"
+                     *         }
+                     *       ],
+                     *       "total_earned_cents": 9365,
+                     *       "total_provisional_cents": 9365,
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "next_payout": "2026-03-01",
+                     *       "period": "2026-02",
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListEnvelope"] & {
+                        commissions: components["schemas"]["Commission"][];
+                        /** @description Of the period, whatever the filter: earned less taken back, in the currency named */
+                        total_earned_cents: number;
+                        /** @description What of it may still be taken back */
+                        total_provisional_cents: number;
+                        /** @description ISO 4217, of the totals */
+                        currency: string;
+                        /** @description Others that entries of the period are in */
+                        other_currencies: string[];
+                        /**
+                         * Format: date
+                         * @description The next payday, UTC
+                         */
+                        next_payout: string;
+                        period: string;
+                    };
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    verifyCommission: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
+                "SVC-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["CommissionVerifyRequest"];
+        responses: {
+            /** @description What came of it */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "chain_intact": true,
+                     *       "commission_id": "com_01JQ2m7Bv4XgL9uTcPdYsG",
+                     *       "verified_at": "2026-02-01T10:00:00.000Z",
+                     *       "computed_hash": "sha256:5b0ad1a3c6e8f7920d4b1c5a6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091",
+                     *       "chain_length": 1,
+                     *       "first_broken_sequence": null,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CommissionVerification"];
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];

@@ -69,7 +69,10 @@ export const agentProfile = z
       description: 'The tier above; null at the highest',
       graph: 'Null at the highest tier, and for others.',
     }),
-    totalCommissionEarnedCents: cents.optional().meta({ onlyInRest: true }),
+    totalCommissionEarnedCents: cents.meta({
+      description:
+        'Commissions so far, less what was taken back, in USD; GET /commissions has those in other currencies',
+    }),
     rateLimits: memberOf(
       rateLimits,
       'What its live calls are held to: numbers agreed with its account, else what its plan or tier allows.',

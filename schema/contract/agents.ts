@@ -96,6 +96,7 @@ const example = {
   total_calls: 51_204,
   total_delta_r_cents: 1_872_970,
   total_delta_r: 1_872_970,
+  total_commission_earned_cents: 18_730,
   active_referrals: 3,
   referral_count: 3,
   next_tier: { name: 'partner', referrals_needed: 2 },
@@ -113,6 +114,7 @@ const fresh = {
   total_calls: 12,
   total_delta_r_cents: 0,
   total_delta_r: 0,
+  total_commission_earned_cents: 0,
   active_referrals: 0,
   referral_count: 0,
 };

@@ -7,6 +7,7 @@ import { auditEvents } from './audit-events.ts';
 import { billingSummaries } from './billing-summaries.ts';
 import { billingUsages } from './billing-usages.ts';
 import { channelRules } from './channel-rules.ts';
+import { commissions } from './commissions.ts';
 import { dataQualities } from './data-quality.ts';
 import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
@@ -37,6 +38,7 @@ export const NOUNS = [
   agents,
   agentUsages,
   referrals,
+  commissions,
   keys,
   auditEvents,
   workspaces,

@@ -117,6 +117,7 @@ export const deliveries = noun({
         'INSUFFICIENT_PERMISSIONS.',
       named: z.object({ webhookId }),
       filter: deliveryFilter,
+      limit: { usual: 20, most: 100 },
       answer: { page: delivery },
       answered: 'A page of attempts',
       example: { path: { webhook_id: WEBHOOK }, query: { status: 'success', limit: '20' } },

@@ -28,7 +28,9 @@ export const referral = z
       description: 'Part of the 1,000 USD that make it active',
       graph: 'How far it is on the way to being active, in [0, 1].',
     }),
-    commissionEarned: z.number().optional().meta({ onlyInRest: true }),
+    commissionEarned: money.meta({
+      description: 'What it has earned its referrer so far, less what was taken back, USD',
+    }),
     createdAt: moment.meta({ graph: 'When the referred agent registered.' }),
     activatedAt: moment.nullable().meta({ graph: 'When it became active; null before.' }),
     expiresAt: moment.nullable().meta({
@@ -93,6 +95,7 @@ export const referrals = noun({
     chain_depth: 1,
     accumulated_delta_r: 1_310.25,
     activation_progress: 1,
+    commission_earned: 6.55,
     created_at: '2026-01-12T08:15:00.000Z',
     activated_at: '2026-01-31T17:58:00.000Z',
     expires_at: '2027-01-31T17:58:00.000Z',

@@ -82,6 +82,7 @@ export const valueProofs = noun({
         'Value proofs of the account, newest first, at most 200 at a time; a test key sees those of the sandbox. ' +
         'Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
       filter: valueProofFilter,
+      limit: { usual: 50, most: 200 },
       answer: { page: valueProof },
       answered: 'A page of value proofs',
       example: { query: { period: '2026-02', limit: '50' } },

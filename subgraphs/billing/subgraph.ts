@@ -1,4 +1,11 @@
+import type { FeedServices } from '../../services/events/event-feed.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
+import {
+  CommissionResolver,
+  EarnedCommissionResolver,
+  type CommissionServices,
+} from './commissions/commission-resolver.ts';
+import { commissionEarnedResolver } from './commissions/commission-earned-resolver.ts';
 import { AttributionFeeResolver, BilledAttributionType } from './fees/attribution-fee-resolver.ts';
 import { CreditedAgentType, RecoveredRevenueResolver } from './fees/recovered-revenue-resolver.ts';
 import { AttributionProofResolver, ValueProofResolver } from './value-proofs/value-proof-resolver.ts';
@@ -13,11 +20,14 @@ import type { SpendLimitServices } from './spend-limits/set-spend-limit.ts';
 import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
 
 /**
- * The billing subgraph: the price list, what analyses cost and the receipts of it, and what recovered revenue agents
- * have to their credit.
+ * The billing subgraph: the price list, what analyses cost and the receipts of it, and what agents have to their credit
+ * and earn.
  */
-export function billingSubgraph(services: PlanServices & SpendLimitServices & BillingServices): Promise<Subgraph> {
+export function billingSubgraph(
+  services: PlanServices & CommissionServices & FeedServices & SpendLimitServices & BillingServices,
+): Promise<Subgraph> {
   const { database } = services;
+  const commissions = new CommissionResolver(services);
   return buildSubgraph({
     name: 'billing',
     resolvers: [
@@ -30,6 +40,9 @@ export function billingSubgraph(services: PlanServices & SpendLimitServices & Bi
       new AgentUsageResolver(services),
       new AgentBillingResolver(services),
       new SpendLimitResolver(services),
+      commissions,
+      new EarnedCommissionResolver(services, commissions),
+      commissionEarnedResolver(services),
     ],
     orphanedTypes: [BilledAttributionType, CreditedAgentType],
   });

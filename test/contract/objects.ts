@@ -281,6 +281,14 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
   plans: { comesWith: 'the service' },
+  commissions: {
+    comesWith: 'fees that are charged',
+    mutations: {
+      verifyCommission: {
+        withoutEffect: 'reads the ledger; what it tells the audit log is that it was asked',
+      },
+    },
+  },
   'value-proofs': { comesWith: 'analyses that have completed' },
   'billing-summaries': { comesWith: 'analyses that have completed' },
   'agent-usages': { comesWith: 'calls' },

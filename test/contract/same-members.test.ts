@@ -8,7 +8,6 @@ import { differences, type Doors, type OpenApi } from './door-differences.ts';
 /* The doors have the same members, but for those that are listed here with the reason. */
 
 const LEADS_ON = 'the graph reads on where REST has the id';
-const LEDGER = 'there is no ledger yet: REST leaves it out until there is one';
 const VARIANT = 'second name of the contract for a member; the graph has the first';
 const OPEN_LIST = 'REST leaves the list open, so that it can grow without a version';
 const SECTIONS = 'the graph asks for members by name';
@@ -19,10 +18,10 @@ const FILE = 'of a download, which GraphQL cannot carry';
 const MEANT: Readonly<Record<string, string>> = {
   'AddWorkspaceAgentPayload.isNew: only in the graph': 'REST says it by the status, 201 or 200',
   'Agent.billingSummary: only in the graph': 'REST has it at a path of its own',
+  'Agent.commissions: only in the graph': 'GET /commissions in REST',
   'Agent.referral_count: only in REST': VARIANT,
   'Agent.tier: an enum in the graph alone': OPEN_LIST,
   'Agent.total_calls: only in REST': VARIANT,
-  'Agent.total_commission_earned_cents: only in REST': LEDGER,
   'Agent.total_delta_r: only in REST': VARIANT,
   'AgentUsage.total_platform_fees: only in REST': VARIANT,
   'Attribution.agent: only in the graph': LEADS_ON,
@@ -34,7 +33,6 @@ const MEANT: Readonly<Record<string, string>> = {
   'DataSourceSync.status: an enum in the graph alone': OPEN_LIST,
   'DataSourceSync.status_url: only in REST': 'a link to a path of REST',
   'NextTier.name: an enum in the graph alone': OPEN_LIST,
-  'Referral.commission_earned: only in REST': LEDGER,
   'RejectedRow.uploadId: only in the graph': 'in REST the report of an upload says it once, for all its rows',
   'RevokeKeyPayload.status: other values than in REST': 'of all states of a key it is always the one',
   'exportAttribution(format): only in REST': FILE,
@@ -43,6 +41,7 @@ const MEANT: Readonly<Record<string, string>> = {
   'getAttribution(include): only in REST': SECTIONS,
   'getUsage(agentId): only in the graph': 'REST has a path of its own for it',
   'listAttributions(include): only in REST': SECTIONS,
+  'listCommissions(agentId): only in the graph': 'REST has a path of its own for it',
   'listReferrals(agentId): only in the graph': 'REST has a path of its own for it',
   'runAttribution(include): only in REST': SECTIONS,
   'runAttribution(stream): only in REST': 'a subscription in the graph',

@@ -8,8 +8,8 @@ import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts'
 import { parseFilter } from '../../../platform/graph/parse-input.ts';
 import { presentRecord } from '../../../platform/graph/present-record.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
+import { requireOwnAgent } from '../../../services/identity/accounts/own-agent.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
-import { requireOwnAgent } from '../registry/own-agent.ts';
 import { ACTIVE_FROM_CENTS } from './accrue-referrals.ts';
 import { ReferralStore, type Referral } from './referral-store.ts';
 
@@ -61,9 +61,14 @@ export class ReferralResolver {
 }
 
 /** As the graph shows it: public ids, money in major units, progress from 0 to 1. */
-function presentReferral({ accumulatedDeltaRCents, ...row }: Referral): z.output<typeof referral> {
+function presentReferral({
+  accumulatedDeltaRCents,
+  commissionEarnedCents,
+  ...row
+}: Referral): z.output<typeof referral> {
   return presentRecord(referral, row, {
     accumulatedDeltaR: accumulatedDeltaRCents / 100,
+    commissionEarned: commissionEarnedCents / 100,
     // Of a churned one as far as it came.
     activationProgress: row.activatedAt !== null ? 1 : Math.min(1, accumulatedDeltaRCents / ACTIVE_FROM_CENTS),
   });

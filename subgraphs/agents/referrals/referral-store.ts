@@ -5,6 +5,7 @@ import type { Environment } from '../../../schema/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { Rows, type Page } from '../../../platform/graph/connection.ts';
+import { COMMISSION_MONTHS } from '../../../schema/commission-months.ts';
 import { newestFirst } from '../../../platform/postgres/newest-first.ts';
 
 export type ReferralStatus = (typeof REFERRAL_STATUSES)[number];
@@ -16,6 +17,8 @@ export interface Referral {
   readonly chainDepth: 1 | 2;
   readonly status: ReferralStatus;
   readonly accumulatedDeltaRCents: number;
+  /** In USD: earned less taken back. */
+  readonly commissionEarnedCents: number;
   readonly createdAt: Date;
   readonly activatedAt: Date | null;
   /** When its commissions end. */
@@ -23,9 +26,6 @@ export interface Referral {
 }
 
 type ReferralFilter = z.output<typeof referralFilter>;
-
-/** Twelve months of commission per referral (contract §2, referral program constants). */
-const COMMISSION_MONTHS = 12;
 
 const moment = (column: string): string => `to_jsonb(${column}) #>> '{}'`;
 const MATCHES = `(?::text is null or status = ?) and (?::int is null or chain_depth = ?)`;
@@ -36,6 +36,7 @@ interface Row {
   readonly chain_depth: 1 | 2;
   readonly status: ReferralStatus;
   readonly cents: string;
+  readonly earned: string;
   readonly created: string;
   readonly activated: string | null;
   readonly expires: string | null;
@@ -59,6 +60,7 @@ export class ReferralStore {
     const { condition, window, order } = newestFirst(page, { sql: 'agents.referrals', values: [] }, 'referred_id');
     const rows = await this.#em.execute<Row[]>(
       `select r.referred_id, face.name, r.chain_depth, r.status, r.accumulated_delta_r_cents as cents,
+        billing.earned_from(r.referrer_id, r.referred_id, r.chain_depth) as earned,
         ${moment('r.created_at')} as created, ${moment('r.activated_at')} as activated,
               ${moment(`r.activated_at + interval '${COMMISSION_MONTHS} months'`)} as expires
        from (select * from agents.referrals
@@ -73,6 +75,7 @@ export class ReferralStore {
       chainDepth: row.chain_depth,
       status: row.status,
       accumulatedDeltaRCents: Number(row.cents),
+      commissionEarnedCents: Number(row.earned),
       createdAt: new Date(row.created),
       activatedAt: dateOf(row.activated),
       expiresAt: dateOf(row.expires),

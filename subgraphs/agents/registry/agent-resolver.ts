@@ -5,9 +5,9 @@ import { SCOPES, type Principal, type RequestContext } from '../../../schema/pri
 import { exactlyOnce } from '../../../services/idempotency/exactly-once.ts';
 import { agentUuid, shownId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
+import { boundToNoAgent } from '../../../services/identity/accounts/own-agent.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import type { Answered } from '../../../platform/graph/noun-types.ts';
-import { boundToNoAgent } from './agent.ts';
 import { ofAgents, presentAgent, presentPublicFace, type ShownAgent } from './present-agent.ts';
 import { findProfile, ownProfile } from './profile.ts';
 import { findPublicFace } from './public-face.ts';

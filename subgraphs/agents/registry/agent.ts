@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { AGENT_STATUSES, CAPABILITIES, Tier } from '../../../schema/value-lists.ts';
-import { ProblemError } from '../../../schema/problems.ts';
 import type { Environment } from '../../../schema/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
@@ -50,8 +49,3 @@ export class Agent extends AgentSchema.class {
   }
 }
 AgentSchema.setClass(Agent);
-
-/** Says that there is no such thing as the calling agent. */
-export function boundToNoAgent(): ProblemError {
-  return new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
-}

@@ -6,7 +6,8 @@ import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts
 import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { Agent, boundToNoAgent } from './agent.ts';
+import { boundToNoAgent } from '../../../services/identity/accounts/own-agent.ts';
+import { Agent } from './agent.ts';
 
 /** What tells the answer again: when it was. */
 export const capabilitiesEffect = z.object({ updatedAt: z.coerce.date() });

@@ -1,3 +1,4 @@
+import { COMMISSION_MONTHS } from '../../../schema/commission-months.ts';
 import type { COMMISSION_TYPES, Tier } from '../../../schema/value-lists.ts';
 import type { TierTable } from '../../../services/identity/limits/tiers.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
@@ -8,8 +9,6 @@ export type CommissionType = (typeof COMMISSION_TYPES)[number];
 export const COMMISSION_DECAYS = ['none', 'linear_after_6'] as const;
 export type CommissionDecay = (typeof COMMISSION_DECAYS)[number];
 
-/** Whole months after its activation during which a referral earns (contract §2, program constants). */
-export const COMMISSION_MONTHS = 12;
 /** Commissions of referrals wait so long before they can be paid: the clawback window (contract §2). */
 export const CLAWBACK_DAYS = 90;
 /** 20 % of the fees of brands that an agent serves (contract §1). In hundredths of a percent, as all rates here. */

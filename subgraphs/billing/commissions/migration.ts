@@ -48,6 +48,18 @@ export const commissionsMigration: Migration = {
        language sql stable security definer set search_path = billing, pg_temp
        as $$ select exists (select from billing.commissions where analysis_id = in_analysis) $$`,
 
+    // In one currency: a sum of several is none.
+    `create function billing.earned_from(in_agent uuid, in_source uuid, in_depth integer) returns bigint
+       language sql stable
+       as $$ select coalesce(sum(c.amount_cents), 0)::bigint from billing.commissions c
+             left join billing.commissions original on original.id = c.reverses
+             where c.agent_id = in_agent and c.source_agent_id = in_source and c.currency = 'USD'
+               and coalesce(original.type, c.type) = 'l' || in_depth || '_referral' $$`,
+    `create function billing.earned_by(in_agent uuid) returns bigint
+       language sql stable
+       as $$ select coalesce(sum(amount_cents), 0)::bigint from billing.commissions
+             where agent_id = in_agent and currency = 'USD' $$`,
+
     `create table billing.commission_chains (
        agent_id uuid primary key,
        account_id uuid not null,

@@ -8,12 +8,8 @@ import { assertAction } from '../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../schema/principal.ts';
 import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
 import { parseFilter } from '../../../platform/graph/parse-input.ts';
-import {
-  wholeAccount,
-  type Database,
-  type SqlEntityManager,
-  type TenantScope,
-} from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database, type TenantScope } from '../../../platform/postgres/database.ts';
+import { requireOwnAgent } from '../../../services/identity/accounts/own-agent.ts';
 import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import { CreditedAgentType } from '../fees/recovered-revenue-resolver.ts';
@@ -24,8 +20,6 @@ import { currentUsage } from './billing-usage.ts';
 export interface BillingServices {
   readonly database: Database;
   readonly clock: () => Date;
-  /** @throws ProblemError `resource_not_found` for any agent but that of the account, which `em` acts for */
-  readonly requireOwnAgent: (em: SqlEntityManager, named: string, accountId: string) => Promise<void>;
 }
 
 const ofSummaries = nounTypes(billingSummaries);
@@ -92,7 +86,7 @@ export class AgentUsageResolver {
   ): Promise<Answered<typeof agentUsages, 'getUsage'>> {
     const principal = assertAction(context.principal, 'billing:read');
     const asked = parseFilter(billingPeriod, filter);
-    const { database, clock, requireOwnAgent } = this.#services;
+    const { database, clock } = this.#services;
     const home = homeScope(principal);
     const usage = await database.asTenant(home, async (em) => {
       if (agentId != null) await requireOwnAgent(em, agentId, home.accountId);
