@@ -28,6 +28,7 @@ import { qualityMeasure } from '../subgraphs/attribution/intake/quality/measure-
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { feeAhead } from '../subgraphs/billing/fees/charge.ts';
 import { refuseBeyondLimit } from '../subgraphs/billing/spend-limits/spend-gate.ts';
+import { invoiceProvider } from '../subgraphs/billing/subscriptions/payment-provider.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -92,7 +93,13 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
       });
     case 'billing':
-      return billingSubgraph({ database, pubSub, clock, auditLog: auditLog(database, keyPepper, options.auditPlaces) });
+      return billingSubgraph({
+        database,
+        pubSub,
+        clock,
+        payments: invoiceProvider,
+        auditLog: auditLog(database, keyPepper, options.auditPlaces),
+      });
     case 'attribution':
       return attributionSubgraph({
         database,

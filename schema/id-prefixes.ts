@@ -16,4 +16,5 @@ export type IdPrefix =
   | 'com'
   | 'ins'
   | 'rcpt'
-  | 'inv';
+  | 'inv'
+  | 'sub';

@@ -1184,6 +1184,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/billing/subscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Subscribe to a plan
+         * @description pro_trial and pro count from now on. A trial is had once and ends with its days, unless pro is asked for meanwhile, which then follows it. pay_per_analysis ends a paid plan with its period, and asking for the plan again takes that back. enterprise waits for a contract. With a test key the sandbox does the same and costs nothing; the token tok_fail is refused with 402.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        post: operations["subscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/subscription": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the subscription of the account
+         * @description The one that counts now, else the one that waits for a contract, else the last that ended. 404 for an account that never subscribed: it is on the plan that GET /billing/plans marks.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getSubscription"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -2880,6 +2924,48 @@ export interface components {
             alert_thresholds: number[];
             trust: components["schemas"]["TrustEnvelope"];
         };
+        PaymentMethod: {
+            /**
+             * @description invoice, and what the installation takes besides
+             * @enum {string}
+             */
+            type: "invoice" | "card" | "wallet";
+            /** @description Of the provider; with a test key, tok_fail is refused */
+            token?: string;
+        };
+        SubscriptionAnswer: {
+            subscription_id: string;
+            /** @description Of the price list */
+            plan_id: string;
+            /** @enum {string} */
+            status: "pending" | "trialing" | "active" | "past_due" | "canceled";
+            /** Format: date-time */
+            started_at: string;
+            /** @description Null without a fixed price */
+            current_period_start: string | null;
+            /** @description When it is renewed, or ends */
+            current_period_end: string | null;
+            /** @description Null for plans that are no trial */
+            trial_ends_at: string | null;
+            /** @description Whether it ends with its period */
+            cancel_at_period_end: boolean;
+            /** @description Plan of the account afterwards; null where it goes on */
+            next_plan_id: string | null;
+            /**
+             * @description How it is paid
+             * @enum {string}
+             */
+            payment_method: "invoice" | "card" | "wallet";
+            /** @description ISO 4217, of its price */
+            currency: string;
+            /** @description What this period costs; 0 where nothing is due */
+            amount_due_cents: number;
+            /** @description Of that amount, once its month is closed */
+            invoice_id: string | null;
+            /** @description As it was given */
+            workspace_id: string | null;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
         Health: {
             /** @enum {string} */
             status: "ok" | "degraded";
@@ -4466,6 +4552,28 @@ export interface components {
                 "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
             };
         };
+        /** @description `payment_required`: The plan or trial has lapsed */
+        "callers.402.payment_required": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `internal_error`: An unexpected error */
         "anyone.500.internal_error": {
             headers: {
@@ -4982,6 +5090,34 @@ export interface components {
                     alert_thresholds?: number[];
                     /** @description Of the spend in the answer; the one with the most charges of the month when absent */
                     currency?: string;
+                };
+            };
+        };
+        SubscriptionRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan_id": "pro_trial",
+                 *       "payment_method": {
+                 *         "type": "invoice"
+                 *       },
+                 *       "accept_terms": true
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Of the price list
+                     * @enum {string}
+                     */
+                    plan_id: "pay_per_analysis" | "pro_trial" | "pro" | "enterprise";
+                    /** @description An invoice when absent */
+                    payment_method?: components["schemas"]["PaymentMethod"];
+                    /** @description Workspace that it is for, ws_…, for your own records; plans are of the account as a whole */
+                    workspace_id?: string;
+                    /** @description That the terms and the price are accepted */
+                    accept_terms: boolean;
+                    /** @description Also sets this limit of a month, with action block, as POST /billing/spend-limit does */
+                    spend_limit_cents?: number;
                 };
             };
         };
@@ -14827,6 +14963,273 @@ export interface operations {
             409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
             413: components["responses"]["callers.413.payload_too_large"];
             415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    subscribe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
+                "SVC-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SubscriptionRequest"];
+        responses: {
+            /** @description The subscription as it stands now */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "subscription_id": "sub_01JQ2m7Bv4XgL9uTcPdYsF",
+                     *       "plan_id": "pro_trial",
+                     *       "status": "trialing",
+                     *       "started_at": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_start": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_end": "2026-02-15T09:30:00.000Z",
+                     *       "trial_ends_at": "2026-02-15T09:30:00.000Z",
+                     *       "cancel_at_period_end": true,
+                     *       "next_plan_id": "pay_per_analysis",
+                     *       "payment_method": "invoice",
+                     *       "currency": "USD",
+                     *       "amount_due_cents": 9900,
+                     *       "invoice_id": null,
+                     *       "workspace_id": null,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubscriptionAnswer"];
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            402: components["responses"]["callers.402.payment_required"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "subscription_id": "sub_01JQ2m7Bv4XgL9uTcPdYsF",
+                     *       "plan_id": "pro_trial",
+                     *       "status": "trialing",
+                     *       "started_at": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_start": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_end": "2026-02-15T09:30:00.000Z",
+                     *       "trial_ends_at": "2026-02-15T09:30:00.000Z",
+                     *       "cancel_at_period_end": true,
+                     *       "next_plan_id": "pay_per_analysis",
+                     *       "payment_method": "invoice",
+                     *       "currency": "USD",
+                     *       "amount_due_cents": 9900,
+                     *       "invoice_id": null,
+                     *       "workspace_id": null,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubscriptionAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];

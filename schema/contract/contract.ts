@@ -21,6 +21,7 @@ import { rejects } from './rejects.ts';
 import { resultVerification } from './result-verification.ts';
 import { graphNameOf, saidOf } from './terms.ts';
 import { spendLimits } from './spend-limits.ts';
+import { subscriptions } from './subscriptions.ts';
 import { trustEnvelope } from './trust-envelope.ts';
 import { valueProofs } from './value-proofs.ts';
 import { webhooks } from './webhooks.ts';
@@ -49,6 +50,7 @@ export const NOUNS = [
   billingSummaries,
   billingUsages,
   spendLimits,
+  subscriptions,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

@@ -1,6 +1,7 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { endpointCallsMigration } from './limits/endpoint-calls-migration.ts';
 import { callTotalMigration } from './limits/call-total-migration.ts';
+import { proTrialMigration } from './limits/pro-trial-migration.ts';
 import { selfHostedMigration } from './limits/self-hosted-migration.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
@@ -143,5 +144,6 @@ export const authOwner: MigrationOwner = {
     selfHostedMigration,
     callTotalMigration,
     endpointCallsMigration,
+    proTrialMigration,
   ],
 };

@@ -4,6 +4,7 @@ import { chargesMigration } from './fees/migration.ts';
 import { ledgerMigration } from './ledger/migration.ts';
 import { payoutsMigration } from './payouts/migration.ts';
 import { spendLimitsMigration } from './spend-limits/migration.ts';
+import { subscriptionsMigration } from './subscriptions/migration.ts';
 import { planChargesMigration } from './subscriptions/plan-charges-migration.ts';
 import { valueProofsMigration } from './value-proofs/migration.ts';
 
@@ -18,5 +19,6 @@ export const billingOwner: MigrationOwner = {
     valueProofsMigration,
     planChargesMigration,
     spendLimitsMigration,
+    subscriptionsMigration,
   ],
 };

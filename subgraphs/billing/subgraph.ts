@@ -15,6 +15,8 @@ import {
   BillingResolver,
   type BillingServices,
 } from './usage/billing-resolver.ts';
+import { SubscriptionResolver } from './subscriptions/subscription-resolver.ts';
+import type { SubscriptionServices } from './subscriptions/subscribe.ts';
 import { SpendLimitResolver } from './spend-limits/spend-limit-resolver.ts';
 import type { SpendLimitServices } from './spend-limits/set-spend-limit.ts';
 import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
@@ -24,7 +26,12 @@ import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
  * and earn.
  */
 export function billingSubgraph(
-  services: PlanServices & CommissionServices & FeedServices & SpendLimitServices & BillingServices,
+  services: PlanServices &
+    CommissionServices &
+    FeedServices &
+    SpendLimitServices &
+    SubscriptionServices &
+    BillingServices,
 ): Promise<Subgraph> {
   const { database } = services;
   const commissions = new CommissionResolver(services);
@@ -40,6 +47,7 @@ export function billingSubgraph(
       new AgentUsageResolver(services),
       new AgentBillingResolver(services),
       new SpendLimitResolver(services),
+      new SubscriptionResolver(services),
       commissions,
       new EarnedCommissionResolver(services, commissions),
       commissionEarnedResolver(services),

@@ -61,6 +61,7 @@ function doors({ supergraph = SUPERGRAPH, openApi = OPEN_API }: { supergraph?: s
     openApi: JSON.parse(openApi) as OpenApi,
     renamed: {
       'DataSource.id': ['data_source_id'],
+      'BillingSubscription.id': ['subscription_id'],
       'DataSource.error': ['error', 'last_error'],
       'Agent.id': ['agent_id'],
       'Workspace.id': ['workspace_id'],

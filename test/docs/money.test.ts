@@ -228,6 +228,7 @@ describe('what the page says of the figures', () => {
       accountId,
     );
     const limit = (await agent.post('/billing/spend-limit', { monthly_limit_cents: 10 ** 9 })).body;
+    const subscribed = (await agent.post('/billing/subscribe', { plan_id: 'pro_trial', accept_terms: true })).body;
     const figures: Readonly<Record<string, readonly unknown[]>> = {
       'Delta_R of an analysis': [
         result['delta_r_cents'],
@@ -286,6 +287,12 @@ describe('what the page says of the figures', () => {
           'select accumulated_delta_r_cents as value from agents.referrals where account_id <> $1',
           accountId,
         )) / 100,
+      ],
+      'price of a subscription': [
+        subscribed['amount_due_cents'],
+        (await shown(agent, '{ billingSubscription { amountDueCents } }'))['billingSubscription']!['amountDueCents'],
+        (await agent.get('/billing/summary?period=all')).body['plan_fee_cents'],
+        await stored('select sum(amount_cents) as value from billing.plan_charges where account_id = $1', accountId),
       ],
       prices: [current['per_analysis_fee']!['floor_cents'], currentThere['perAnalysisFee']!['floorCents'], 10],
     };

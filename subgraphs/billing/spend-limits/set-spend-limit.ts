@@ -35,7 +35,7 @@ export async function setSpendLimit(
   const input = parseGraphInput(newSpendLimit, rawInput);
   const accountId = principal.accountId as Uuid;
   return database.asTenant(wholeAccount(principal), async (em) => {
-    await replace(em, principal, input);
+    await replaceSpendLimit(em, principal, input);
     const shown = await shownLimit(em, principal, input);
     if (principal.environment === 'live')
       for (const currency of [shown.currency, ...shown.otherCurrencies].toSorted())
@@ -60,7 +60,12 @@ function thresholdsOf({ alertThresholds = [...SPEND_LIMIT_DEFAULTS.alertThreshol
   return [...new Set(alertThresholds.map((part) => Math.round(part * WHOLE)))].toSorted((one, other) => one - other);
 }
 
-async function replace(em: SqlEntityManager, { accountId, environment }: Principal, input: Asked): Promise<void> {
+/** Puts a limit in place of the one that the account had in this environment, or takes it away. */
+export async function replaceSpendLimit(
+  em: SqlEntityManager,
+  { accountId, environment }: Pick<Principal, 'accountId' | 'environment'>,
+  input: Asked,
+): Promise<void> {
   const { monthlyLimitCents, action = SPEND_LIMIT_DEFAULTS.action } = input;
   if (monthlyLimitCents === null) {
     await em.execute(`delete from billing.spend_limits where environment = ?`, [environment]);
