@@ -14960,7 +14960,7 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
-            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
             413: components["responses"]["callers.413.payload_too_large"];
             415: components["responses"]["callers.415.unsupported_media_type"];
             422: components["responses"]["callers.422.validation_error"];

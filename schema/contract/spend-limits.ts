@@ -85,7 +85,7 @@ export const spendLimits = noun({
         'once. A test key sets a limit of the sandbox, where nothing is spent: one below 10 refuses its analyses.',
       graph:
         'Says what the account wants to spend in a month at most; a test key sets that of the sandbox. Errors: ' +
-        'VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.',
+        'VALIDATION_ERROR, CONFLICT (foreign_account), INSUFFICIENT_PERMISSIONS.',
       input: newSpendLimit,
       answer: {
         one: spendLimit,
@@ -96,6 +96,7 @@ export const spendLimits = noun({
         },
       },
       status: 200,
+      problems: ['conflict'],
       answered: 'The limit as it stands now',
       example: { body: { monthly_limit_cents: 200_000, action: 'block' } },
     },

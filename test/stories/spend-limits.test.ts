@@ -154,10 +154,17 @@ describe.each(LAYOUTS)('a limit of what a month may cost, %s', (layout) => {
     expect((await caller.get('/billing/usage')).body).toMatchObject({ spend_limit_cents: null });
   });
 
-  test('belongs to the account: no token that somebody granted sets it, nor who acts in a workspace', async () => {
+  test('nobody sets the limit of another account, whatever his role in a workspace of it', async () => {
     const { caller } = await open();
     const workspace = String((await caller.post('/workspaces', { name: 'Team' })).body['workspace_id']);
-    const answer = await set(caller.in(workspace), { monthly_limit_cents: 5 });
-    expect([answer.status, answer.body['error']]).toMatchObject([403, { code: 'role' }]);
+    expect((await set(caller.in(workspace), { monthly_limit_cents: 5_000 })).status).toBe(200);
+    expect((await caller.get('/billing/usage')).body).toMatchObject({ spend_limit_cents: 5_000 });
+    const guest = await Caller.register(shop.house.root);
+    const agent = (await guest.get('/agents/me')).body['agent_id'];
+    await caller.post(`/workspaces/${workspace}/agents`, { agent_id: agent, role: 'owner' });
+    const answer = await set(guest.in(workspace), { monthly_limit_cents: 5 });
+    expect([answer.status, answer.body['error']]).toMatchObject([409, { code: 'foreign_account' }]);
+    const plan = await guest.in(workspace).post('/billing/subscribe', { plan_id: 'pro', accept_terms: true });
+    expect([plan.status, plan.body['error']]).toMatchObject([409, { code: 'foreign_account' }]);
   });
 });

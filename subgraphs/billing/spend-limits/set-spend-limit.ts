@@ -8,6 +8,7 @@ import { wholeAccount, type Database, type SqlEntityManager } from '../../../pla
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
+import { requireOwnAccount } from '../fees/own-account.ts';
 import { periodFigures, shownCents } from '../fees/period-figures.ts';
 import { tellOfThresholds } from './alert-spend.ts';
 import { remaining, spentThisMonth, WHOLE } from './spend-limit.ts';
@@ -24,7 +25,7 @@ type Asked = z.output<typeof newSpendLimit>;
 /**
  * Puts a limit in place of the one that the account had in this environment. Thresholds that are reached already are
  * told of at once.
- * @throws ProblemError `validation_error`
+ * @throws ProblemError `validation_error`, `conflict` (foreign_account)
  */
 export async function setSpendLimit(
   { database, pubSub }: SpendLimitServices,
@@ -32,6 +33,7 @@ export async function setSpendLimit(
   rawInput: object,
   settle: Settle<z.output<typeof limitEffect>>,
 ): Promise<Shown> {
+  requireOwnAccount(principal);
   const input = parseGraphInput(newSpendLimit, rawInput);
   const accountId = principal.accountId as Uuid;
   return database.asTenant(wholeAccount(principal), async (em) => {

@@ -9,6 +9,7 @@ import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { lockAccount, planIn } from '../../../services/identity/accounts/account-store.ts';
 import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
+import { requireOwnAccount } from '../fees/own-account.ts';
 import { planNamed } from '../plans/plan.ts';
 import { tellOfThresholds } from '../spend-limits/alert-spend.ts';
 import { replaceSpendLimit } from '../spend-limits/set-spend-limit.ts';
@@ -39,6 +40,7 @@ export async function subscribe(
   rawInput: object,
   settle: Settle<z.output<typeof subscribeEffect>>,
 ): Promise<Subscription> {
+  requireOwnAccount(principal);
   const input = parseGraphInput(newSubscription, rawInput);
   const accountId = principal.accountId as Uuid;
   const { environment } = principal;
