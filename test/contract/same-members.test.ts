@@ -8,7 +8,6 @@ import { differences, type Doors, type OpenApi } from './door-differences.ts';
 /* The doors have the same members, but for those that are listed here with the reason. */
 
 const LEADS_ON = 'the graph reads on where REST has the id';
-const LEDGER = 'there is no ledger yet: REST leaves it out until there is one';
 const VARIANT = 'second name of the contract for a member; the graph has the first';
 const OPEN_LIST = 'REST leaves the list open, so that it can grow without a version';
 const SECTIONS = 'the graph asks for members by name';
