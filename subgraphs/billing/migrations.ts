@@ -1,4 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { booksMigration } from './books/migration.ts';
 import { commissionsMigration } from './commissions/migration.ts';
 import { chargesMigration } from './fees/migration.ts';
 import { ledgerMigration } from './ledger/migration.ts';
@@ -8,5 +9,12 @@ import { valueProofsMigration } from './value-proofs/migration.ts';
 /** Owner `billing`: what analyses have cost, the receipts of it, and who owes whom. */
 export const billingOwner: MigrationOwner = {
   schema: 'billing',
-  migrations: [chargesMigration, ledgerMigration, commissionsMigration, payoutsMigration, valueProofsMigration],
+  migrations: [
+    chargesMigration,
+    ledgerMigration,
+    commissionsMigration,
+    payoutsMigration,
+    booksMigration,
+    valueProofsMigration,
+  ],
 };

@@ -58,7 +58,7 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
     ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs', 'reports'],
   ],
   ['subgraphs/agents/', ['registry', 'referrals']],
-  ['subgraphs/billing/', ['plans', 'ledger', 'fees', 'value-proofs', 'commissions', 'payouts']],
+  ['subgraphs/billing/', ['plans', 'ledger', 'fees', 'value-proofs', 'commissions', 'payouts', 'books']],
 ];
 
 interface Import {
