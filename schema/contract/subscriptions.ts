@@ -100,9 +100,9 @@ export const subscriptions = noun({
       summary: 'Subscribe to a plan',
       description:
         'pro_trial and pro count from now on. A trial is had once and ends with its days, unless pro is asked for ' +
-        'meanwhile, which then follows it. pay_per_analysis ends a paid plan with its period, and asking for the plan ' +
-        'again takes that back. enterprise waits for a contract. With a test key the sandbox does the same and costs ' +
-        'nothing; the token tok_fail is refused with 402.',
+        'meanwhile, which then follows it. pay_per_analysis ends a paid plan with its period, and asking for the ' +
+        'plan again takes that back. enterprise waits for a contract. With a test key the sandbox does the same and ' +
+        'costs nothing; the token tok_fail is refused with 402.',
       graph:
         'Subscribes to a plan; a test key to one of the sandbox, which costs nothing. Errors: VALIDATION_ERROR, ' +
         'PAYMENT_REQUIRED, CONFLICT (trial_used, already_subscribed, plan_given), INSUFFICIENT_PERMISSIONS.',

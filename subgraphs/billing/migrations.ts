@@ -1,4 +1,6 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { booksMigration } from './books/migration.ts';
+import { planBooksMigration } from './books/plan-books-migration.ts';
 import { commissionsMigration } from './commissions/migration.ts';
 import { chargesMigration } from './fees/migration.ts';
 import { ledgerMigration } from './ledger/migration.ts';
@@ -16,9 +18,11 @@ export const billingOwner: MigrationOwner = {
     ledgerMigration,
     commissionsMigration,
     payoutsMigration,
+    booksMigration,
     valueProofsMigration,
     planChargesMigration,
     spendLimitsMigration,
     subscriptionsMigration,
+    planBooksMigration,
   ],
 };

@@ -60,7 +60,18 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
   ['subgraphs/agents/', ['registry', 'referrals']],
   [
     'subgraphs/billing/',
-    ['plans', 'ledger', 'fees', 'value-proofs', 'commissions', 'payouts', 'spend-limits', 'subscriptions', 'usage'],
+    [
+      'plans',
+      'ledger',
+      'fees',
+      'value-proofs',
+      'commissions',
+      'payouts',
+      'spend-limits',
+      'subscriptions',
+      'books',
+      'usage',
+    ],
   ],
 ];
 

@@ -216,7 +216,8 @@ describe('what the page says of the figures', () => {
     const billing = await shown(
       agent,
       `{ me { billingSummary(filter: { period: "all" }) { totalBilledCents } }
-         billingSummary(filter: { period: "all" }) { totalBilledCents } billingUsage { spendCents } agentUsage { totalBilled }
+         billingSummary(filter: { period: "all" }) { totalBilledCents } billingUsage { spendCents }
+         agentUsage { totalBilled }
          valueProofs(filter: { analysisId: "${id}" }) { edges { node { platformFeeCents } } }
          attribution(id: "${id}") { valueProof { platformFeeCents } } }`,
     );

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { newUuid } from '../../platform/identifiers.ts';
+import { createAccount } from '../../services/identity/accounts/account-store.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
 import { Caller, openHouse, type House, type HouseOptions, type Json, type Layout } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { SMALLEST_SHOP } from '../smallest-shop.ts';
@@ -14,8 +17,10 @@ export interface BilledHouse {
   readonly owner: Client;
   /** When all events so far have been passed on, and so analyses charged. */
   relayed(): Promise<void>;
+  /** An account that people run, without an agent. */
+  brand(): Promise<Caller>;
   /** A source with the smallest shop, in a currency. */
-  connect(caller: Caller, currency?: string): Promise<string>;
+  connect(caller: Caller, currency?: string, more?: object): Promise<string>;
   /** An analysis that was charged; each asks another question of the rows unless told which. */
   analyse(caller: Caller, source: string, more?: object): Promise<Json>;
   /** The account of a caller. */
@@ -48,8 +53,16 @@ export async function openBilledHouse(layout: Layout = 'one process', options: H
     house,
     owner,
     relayed,
-    async connect(caller, currency = 'USD') {
-      const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    async brand() {
+      const accountId = newUuid();
+      const key = await house.backing.database.asTenant(accountId, async (em) => {
+        await createAccount(em, { accountId, operatorId: accountId, operatorEmail: null });
+        return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk', bond: UNBOUND });
+      });
+      return new Caller(house.root, key);
+    },
+    async connect(caller, currency = 'USD', more = {}) {
+      const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {}, ...more });
       const source = String(body['data_source_id']);
       const path = `/data-sources/${source}/records?currency=${currency}`;
       const { status, text } = await caller.send('POST', path, SMALLEST_SHOP, { 'content-type': 'text/csv' });

@@ -6,21 +6,14 @@ import { PublicKeyStore } from '../../../services/trust/signing-key-store.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { shownId, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
+import { CommissionChainChecker, type ChainCheck, type ChainPlace } from './commission-chain.ts';
 import {
   COMMISSION_COLUMNS,
   commissionOf,
-  GENESIS_HASH,
   ledgerHashOf,
   type Commission,
   type CommissionRow,
 } from './commission-entry.ts';
-
-/** What came of checking a chain of commissions. */
-export interface ChainCheck {
-  readonly intact: boolean;
-  readonly length: number;
-  readonly firstBrokenSequence: number | null;
-}
 
 /** What came of checking one entry, or one receipt. */
 export interface EntryCheck {
@@ -48,40 +41,25 @@ export async function checkCommissionChain(
   return database.asTenant(
     wholeAccount({ accountId, environment: 'live' }),
     async (em) => {
-      const [head] = await em.execute<{ sequence: number; hash: string }[]>(
-        `select sequence, hash from billing.commission_chains`,
-      );
-      const length = Math.max(head?.sequence ?? 0, witness?.sequence ?? 0);
-      let last = { sequence: 0, hash: GENESIS_HASH };
-      const broken = (sequence: number): ChainCheck => ({ intact: false, length, firstBrokenSequence: sequence });
-      for (;;) {
+      const [head = null] = await em.execute<ChainPlace[]>(`select sequence, hash from billing.commission_chains`);
+      const checker = new CommissionChainChecker(witness);
+      for (let sequence = 0, isMore = true; isMore && !checker.isBroken;) {
         const rows = await em.execute<CommissionRow[]>(
           `select ${COMMISSION_COLUMNS} from billing.commissions c where c.sequence > ? order by c.sequence limit ?`,
-          [last.sequence, BATCH],
+          [sequence, BATCH],
         );
-        for (const entry of rows.map(commissionOf)) {
-          const { sequence, previousHash, ledgerHash } = entry;
-          const isNext = sequence === last.sequence + 1 && previousHash === last.hash;
-          if (!isNext || ledgerHashOf(entry) !== ledgerHash) return broken(last.sequence + 1);
-          if (sequence === witness?.sequence && ledgerHash !== witness.hash) return broken(sequence);
-          last = { sequence, hash: ledgerHash };
-        }
-        if (rows.length < BATCH) break;
+        for (const row of rows) checker.take(commissionOf(row));
+        sequence = rows.at(-1)?.sequence ?? sequence;
+        isMore = rows.length === BATCH;
       }
-      if (last.sequence < length) return broken(last.sequence + 1);
-      if (head !== undefined && (last.sequence > head.sequence || last.hash !== head.hash))
-        return broken(last.sequence);
-      return { intact: true, length, firstBrokenSequence: null };
+      return checker.finish(head);
     },
     { isolation: 'repeatable read' },
   );
 }
 
 /** The entry that the audit log was told of last; what it says of itself comes from its own chain. */
-async function lastWitnessed(
-  auditLog: AuditLog,
-  accountId: Uuid,
-): Promise<{ readonly sequence: number; readonly hash: string } | null> {
+async function lastWitnessed(auditLog: AuditLog, accountId: Uuid): Promise<ChainPlace | null> {
   const { entries } = await auditLog.list(accountId, { eventType: 'commission.created' }, 1, 0);
   const details = entries[0]?.details as { readonly sequence: number; readonly ledger_hash: string } | undefined;
   return details === undefined ? null : { sequence: details.sequence, hash: details.ledger_hash };

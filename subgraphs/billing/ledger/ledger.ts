@@ -38,14 +38,13 @@ export class KeyTakenError extends Error {
  * second reversal, a closed account) ends the transaction
  */
 export async function post(em: SqlEntityManager, accountId: Uuid, transfer: Transfer): Promise<void> {
-  const { key, debit, credit, amountCents, currency, reverses } = transfer;
-  const reversed = reverses === undefined ? null : await transferNamed(em, reverses);
-  const legs = [accountId, debit, currency, accountId, credit, currency, String(amountCents), currency, reversed];
+  const { key, debit, credit, amountCents, currency, reverses = null } = transfer;
+  const legs = [accountId, debit, currency, accountId, credit, currency, String(amountCents), currency, reverses];
   const posted = await em.execute<object[]>(
     `insert into billing.transfers (key, account_id, debit, credit, amount_cents, currency, reverses)
      values (?, ?::uuid, billing.ledger_account(?::uuid, ?, ?), billing.ledger_account(?::uuid, ?, ?), ?::bigint, ?,
-       ?::uuid)
-     on conflict (key) do nothing returning id`,
+       ?)
+     on conflict (key) do nothing returning key`,
     [key, accountId, ...legs],
   );
   if (posted.length > 0) return;
@@ -53,19 +52,13 @@ export async function post(em: SqlEntityManager, accountId: Uuid, transfer: Tran
   const same = await em.execute<object[]>(
     `select from billing.transfers where key = ? and account_id = ?::uuid
        and debit = billing.ledger_account(?::uuid, ?, ?) and credit = billing.ledger_account(?::uuid, ?, ?)
-       and amount_cents = ?::bigint and currency = ? and reverses is not distinct from ?::uuid`,
+       and amount_cents = ?::bigint and currency = ? and reverses is not distinct from ?`,
     [key, accountId, ...legs],
   );
   if (same.length === 0) throw new KeyTakenError(`another transfer has the key ${key}`);
 }
 
-async function transferNamed(em: SqlEntityManager, key: string): Promise<string> {
-  const [transfer] = await em.execute<{ id: string }[]>(`select id from billing.transfers where key = ?`, [key]);
-  if (transfer === undefined) throw new Error(`there is no transfer ${key} that could be reversed`);
-  return transfer.id;
-}
-
-/** Lets nothing but settlements happen to the ledger accounts of `accountId`, which `em` acts for, from now on. */
-export async function closeLedgerAccounts(em: SqlEntityManager, accountId: Uuid): Promise<void> {
-  await em.execute(`select billing.close_ledger_accounts(?::uuid)`, [accountId]);
+/** Lets nothing but settlements happen to a ledger account of whoever `em` acts for, from now on, in any currency. */
+export async function closeLedgerAccount(em: SqlEntityManager, kind: 'receivable' | 'payable'): Promise<void> {
+  await em.execute(`select billing.close_ledger_account(?)`, [kind]);
 }

@@ -30,14 +30,13 @@ export const ledgerMigration: Migration = {
     `revoke insert, update, delete, truncate on billing.ledger_accounts from liftgraph_app`,
 
     `create table billing.transfers (
-       id uuid primary key default gen_random_uuid(),
+       key text primary key,
        account_id uuid not null,
-       key text not null unique,
        debit uuid not null references billing.ledger_accounts,
        credit uuid not null references billing.ledger_accounts,
        amount_cents bigint not null check (amount_cents > 0),
        currency text not null,
-       reverses uuid unique references billing.transfers,
+       reverses text unique references billing.transfers,
        posted_at timestamptz(3) not null default auth.clock(),
        check (debit <> credit)
      )`,
@@ -57,7 +56,7 @@ export const ledgerMigration: Migration = {
        declare leg record; original transfers; after bigint;
        begin
          if new.reverses is not null then
-           select * into original from transfers where id = new.reverses;
+           select * into original from transfers where key = new.reverses;
            if (original.debit, original.credit, original.amount_cents) <> (new.credit, new.debit, new.amount_cents) then
              raise exception 'a reversal takes back what it reverses, all of it' using errcode = 'check_violation';
            end if;
@@ -119,9 +118,9 @@ export const ledgerMigration: Migration = {
          end loop;
        end $$`,
     `comment on function billing.ledger_account(uuid, text, text) is 'opens it at its first use'`,
-    `create function billing.close_ledger_accounts(in_account uuid) returns void
+    `create function billing.close_ledger_account(in_kind text) returns void
        language sql volatile ${DEFINER} as $$ update ledger_accounts set closed_at = auth.clock()
-         where account_id = in_account and closed_at is null
+         where kind = in_kind and closed_at is null
            and account_id = nullif(current_setting('liftgraph.account_id', true), '')::uuid $$`,
 
     // What was charged before there was a ledger.

@@ -1,4 +1,4 @@
-import { newUuid, publicId } from '../../../platform/identifiers.ts';
+import { newUuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { changePlan } from '../../../services/identity/accounts/account-store.ts';
 import { post } from '../ledger/ledger.ts';
@@ -18,11 +18,12 @@ export async function chargePlan(em: SqlEntityManager, subscription: Subscriptio
   const { id, environment, accountId, planId, amountCents, periodStart, periodEnd } = subscription;
   if (environment === 'sandbox' || periodStart === null || periodEnd === null || amountCents === 0n) return;
   const { currency } = planNamed(planId);
+  const chargeId = newUuid();
   const charged = await em.execute<object[]>(
     `insert into billing.plan_charges (id, account_id, subscription_id, plan, currency, amount_cents, period_start,
        period_end) values (?, ?, ?, ?, ?, ?::bigint, ?, ?) on conflict do nothing returning id`,
     [
-      newUuid(),
+      chargeId,
       accountId,
       id,
       planId,
@@ -33,6 +34,6 @@ export async function chargePlan(em: SqlEntityManager, subscription: Subscriptio
     ],
   );
   if (charged.length === 0) return;
-  const key = `plan:${publicId('sub', id)}:${periodStart.toISOString()}`;
+  const key = `plan:${chargeId}`;
   await post(em, accountId, { key, debit: 'receivable', credit: 'plan_fees', amountCents, currency });
 }
