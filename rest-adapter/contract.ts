@@ -48,12 +48,10 @@ const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) =>
   pathsOf(operation).map((path) => ({ segments: path.split('/').slice(1), operation })),
 ).toSorted((one, other) => variablesIn(one) - variablesIn(other));
 
-const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = new Map([
-  ...Map.groupBy(
-    PATTERNS.filter((pattern) => variablesIn(pattern) === 0),
-    ({ segments }) => `/${segments.join('/')}`,
-  ),
-]);
+const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = Map.groupBy(
+  PATTERNS.filter((pattern) => variablesIn(pattern) === 0),
+  ({ segments }) => `/${segments.join('/')}`,
+);
 
 /** All paths of an operation, variants included. */
 export function pathsOf(operation: Operation): readonly string[] {
