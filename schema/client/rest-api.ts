@@ -4030,8 +4030,8 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `spend_limit_exceeded`: The spend limit is reached */
-        "callers.402.spend_limit_exceeded": {
+        /** @description `spend_limit_exceeded`: The spend limit is reached; `payment_required`: The plan or trial has lapsed */
+        "callers.402.spend_limit_exceeded.payment_required": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "SVC-API-Version": components["headers"]["SVC-API-Version"];
@@ -5787,7 +5787,7 @@ export interface operations {
             };
             400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
-            402: components["responses"]["callers.402.spend_limit_exceeded"];
+            402: components["responses"]["callers.402.spend_limit_exceeded.payment_required"];
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
@@ -6070,7 +6070,7 @@ export interface operations {
             };
             400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
-            402: components["responses"]["callers.402.spend_limit_exceeded"];
+            402: components["responses"]["callers.402.spend_limit_exceeded.payment_required"];
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];

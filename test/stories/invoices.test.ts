@@ -5,7 +5,7 @@ import { endPeriods } from '../../subgraphs/billing/subscriptions/end-periods.ts
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, LAYOUTS, type Json } from '../house.ts';
 import { withTestKey } from '../test-key.ts';
-import { openBilledHouse, type BilledHouse } from './billed-shop.ts';
+import { openBilledHouse, SHOP_DAYS, type BilledHouse } from './billed-shop.ts';
 
 const JANUARY = '2026-01-15T12:00:00Z';
 
@@ -163,11 +163,20 @@ describe.each(LAYOUTS)('invoices, %s', (layout) => {
     await close();
     const [invoice] = await listed(caller);
     expect(invoice).toMatchObject({ plan_fee_cents: 29_900, total_billed_cents: 29_900 });
+    expect((await caller.get('/billing/subscription')).body).toMatchObject({ invoice_id: invoice!['invoice_id'] });
     await databaseClock.run('50 days');
     await close();
     expect(await status()).toBe('past_due');
+    const source = await shop.connect(caller);
+    const run = () => caller.post('/attribution', { data_source_id: source, date_range: SHOP_DAYS, model: 'markov' });
+    const refused = await run();
+    expect([refused.status, refused.body['error']]).toMatchObject([
+      402,
+      { type: 'payment_required', code: 'past_due' },
+    ]);
     await payInvoice(shop.house.backing, uuidOf(invoice!));
     expect(await status()).toBe('active');
+    expect((await run()).status).toBe(200);
     while ((await endPeriods(shop.house.backing)) > 0);
     expect(await status()).toBe('active');
   });
