@@ -72,7 +72,7 @@ function buildProgram(exitWith: ExitWith): Command {
   addVerify(program, exitWith);
   addListen(program);
   addKeys(program);
-  addAdmin(program);
+  addAdmin(program, exitWith);
   addAudit(program, exitWith);
   return program;
 }
@@ -213,7 +213,7 @@ function addKeys(program: Command): void {
     .action(async (kid: string) => (await import('./cli/keys-command.ts')).revokeKey(kid));
 }
 
-function addAdmin(program: Command): void {
+function addAdmin(program: Command, exitWith: ExitWith): void {
   const admin = program
     .command('admin')
     .description(
@@ -259,6 +259,33 @@ function addAdmin(program: Command): void {
     .addOption(perDay())
     .action(async (reference: string, plan: Plan, options: NewAccountOptions) =>
       (await import('./cli/admin-command.ts')).setPlan(reference, plan, options),
+    );
+  admin
+    .command('agent')
+    .description('manage agents')
+    .command('suspend')
+    .description(
+      'for fraud: ends the keys of an agent, holds its payouts, and takes back what its referrers earned by it in the ' +
+        'last 90 days',
+    )
+    .argument('<account>', 'id, e-mail or operator id of its account')
+    .requiredOption('--reason <text>', 'why, for the audit log')
+    .action(async (reference: string, options: { reason: string }) =>
+      (await import('./cli/economy-command.ts')).suspendAgent(reference, options),
+    );
+  admin
+    .command('payout')
+    .description('pay commissions that could be paid before the first of the month; the service does so by itself')
+    .option('--json', 'print what was paid as JSON')
+    .action(async (options: { json?: true }) => (await import('./cli/economy-command.ts')).runPayout(options));
+  admin
+    .command('books')
+    .description('fees, commissions and payouts')
+    .command('check')
+    .description('add everything up again, and say whether it agrees: exits with 0 or 1')
+    .option('--json', 'print what disagrees as JSON')
+    .action(async (options: { json?: true }) =>
+      exitWith(await (await import('./cli/economy-command.ts')).runBooksCheck(options)),
     );
   admin
     .command('key')

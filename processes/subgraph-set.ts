@@ -30,6 +30,7 @@ import { feeAhead } from '../subgraphs/billing/fees/charge.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
+import { endReferrals } from './end-referrals.ts';
 
 export type SubgraphName = 'attribution' | 'agents' | 'billing';
 
@@ -89,6 +90,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         agentScores: agentScores(config.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS),
         region: config.region ?? DEFAULT_REGION,
         tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
+        endReferrals: () => endReferrals(database, { pubSub, tierTable: config.tierTable ?? DEFAULT_TIER_TABLE }),
       });
     case 'billing':
       return billingSubgraph({ database, pubSub, clock, auditLog: auditLog(database, keyPepper, options.auditPlaces) });

@@ -139,7 +139,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     databaseTimeoutMs: PATIENCE_MS,
     ...disk,
   });
-  const keyPepper = randomBytes(32);
+  const keyPepper = Buffer.from(randomBytes(32).toString('base64url'));
   const keys = new KeyStore(backing.database, keyPepper);
   const places: AuditPlaces = {
     headsFile: join(dataDir, 'audit-heads.ndjson'),

@@ -1,4 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { agentEndMigration } from './keys/agent-end-migration.ts';
 import { callTotalMigration } from './limits/call-total-migration.ts';
 import { selfHostedMigration } from './limits/self-hosted-migration.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
@@ -141,5 +142,6 @@ export const authOwner: MigrationOwner = {
     uncountedUseMigration,
     selfHostedMigration,
     callTotalMigration,
+    agentEndMigration,
   ],
 };
