@@ -10,6 +10,7 @@ import { countRefused } from '../services/identity/admission/count-refused.ts';
 import { challengeOf, insufficientScope } from '../services/identity/admission/challenge.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { trustHeaders } from '../schema/trust-headers.ts';
+import type { AnsweredCall } from '../services/identity/limits/call-meter.ts';
 import { RateLimitError, rateLimitHeaders } from '../services/identity/limits/rate-limits.ts';
 import { whileCredentialLasts } from '../services/identity/admission/while-credential-lasts.ts';
 import { readIdempotencyKey } from '../services/idempotency/idempotency-key.ts';
@@ -32,6 +33,8 @@ export interface HttpDoorOptions extends PublicAdmissionOptions {
   readonly path: string;
   readonly maxBodyBytes: number;
   readonly graphiql: boolean;
+  /** Hears of each call of somebody who is known, once it is answered. */
+  readonly onAnswered?: ((call: AnsweredCall) => void) | undefined;
 }
 
 const GRAPHQL_JSON = 'application/graphql-response+json';
@@ -49,6 +52,9 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
   return async (ctx, next) => {
     if (ctx.path !== options.path) return next();
     if (page !== undefined && wantsPage(ctx)) return page(ctx);
+    const startedMs = performance.now();
+    let caller: AnsweredCall['principal'] | null = null;
+    let failed = false;
     const requestId = options.newRequestId();
     ctx.set('X-Request-Id', requestId);
     ctx.set('Cache-Control', 'no-store');
@@ -77,6 +83,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
           },
         },
         ({ principal, windows }) => {
+          caller = principal;
           ctx.set(rateLimitHeaders(windows));
           if (principal.environment === 'sandbox') ctx.set(IN_SANDBOX);
         },
@@ -104,12 +111,21 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
       if (request.missingScopes.size > 0)
         ctx.set('WWW-Authenticate', insufficientScope([...request.missingScopes].join(' ')));
       if (request.failure !== undefined) await refuse(ctx, request.failure, requestId);
+      failed = request.refused || request.failure !== undefined || ctx.status >= 400;
       if (request.refused || request.failure !== undefined) ctx.status = statusFor(ctx);
     } catch (error) {
+      failed = true;
       await refuse(ctx, error, requestId);
       // Of a request that could not be read it is not known whether it is GraphQL at all.
       if (problemIn(error)?.type !== 'invalid_request') ctx.status = statusFor(ctx);
     }
+    if (caller !== null)
+      options.onAnswered?.({
+        principal: caller,
+        endpoint: `POST ${options.path}`,
+        failed,
+        elapsedMs: performance.now() - startedMs,
+      });
   };
 
   /** What is refused before anybody knows who is calling is counted by its address, as over REST. */

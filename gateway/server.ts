@@ -6,6 +6,7 @@ import type { Middleware } from 'koa';
 import { Registry } from 'prom-client';
 import type { ProblemError } from '../schema/problems.ts';
 import type { Admission } from '../services/identity/admission/admission.ts';
+import type { AnsweredCall } from '../services/identity/limits/call-meter.ts';
 import type { RequestOrigin } from '../schema/principal.ts';
 import type { Claims } from '../services/idempotency/claims.ts';
 import { principalTokens, type PrincipalTokens } from '../platform/graph/principal-token.ts';
@@ -61,6 +62,8 @@ export interface GatewayOptions {
   readonly versionHeaders?: (version: string) => Readonly<Record<string, string>>;
   /** Reads a JSON body within limits; undefined for an empty one. @throws ProblemError */
   readonly readJson: (request: IncomingMessage, maxBytes: number) => Promise<unknown>;
+  /** Hears of each call over HTTP of somebody who is known, once it is answered. */
+  readonly onAnswered?: ((call: AnsweredCall) => void) | undefined;
   /** The whole HTTP answer to a request that offers to become a WebSocket and cannot; a line of text when absent. */
   readonly refuseHandshake?: (problem: ProblemError) => string;
   /** Folder of the named documents that {@link GraphClient} speaks. */
@@ -163,6 +166,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       readJson: options.readJson,
       maxBodyBytes,
       graphiql: introspection,
+      onAnswered: options.onAnswered,
     }),
     takesUpgrade,
     handleUpgrade(request, socket, head) {

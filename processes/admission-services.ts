@@ -1,6 +1,7 @@
 import { FirstAccount } from '../services/identity/opening/first-account.ts';
 import { KeyStore } from '../services/identity/keys/key-store.ts';
 import { AdmissionMetrics } from '../services/identity/admission/metered-admission.ts';
+import { CallMeter } from '../services/identity/limits/call-meter.ts';
 import { openOauth } from '../services/identity/oauth/oauth.ts';
 import { PostgresAdmission } from '../services/identity/admission/postgres-admission.ts';
 import { planOfNewcomers, type Config } from './config/config.ts';
@@ -30,7 +31,10 @@ export function admissionServices({
   keyPepper,
   keyEncryptionKey,
   logger,
-}: AdmissionServicesOptions): Pick<PublicServerOptions, 'admission' | 'firstAccount' | 'oauth' | 'claims' | 'keys'> {
+}: AdmissionServicesOptions): Pick<
+  PublicServerOptions,
+  'admission' | 'firstAccount' | 'oauth' | 'claims' | 'keys' | 'meter'
+> {
   const { database, pubSub, registry } = backing;
   const { rateLimits, billing, bootstrapToken, publicBaseUrl } = config;
   const admission = new AdmissionMetrics(registry).metered(
@@ -45,5 +49,6 @@ export function admissionServices({
     oauth: openOauth({ database, keyPepper, admission, findClient: findOauthClient(database), publicBaseUrl }),
     claims: new PostgresClaims({ ...backing, secret: keyEncryptionKey, logger }),
     keys: new PublicKeyStore(database),
+    meter: new CallMeter(database, logger),
   };
 }

@@ -14,6 +14,7 @@ const FORGETTERS = [
   'attribution.forget_old_sandbox_results()', // 30 days
   'attribution.forget_old_insights()', // 30 days after their end, with their progress
   'billing.forget_old_sandbox_proofs()', // 30 days
+  'billing.forget_old_sandbox_subscriptions()', // 30 days
   'events.forget_old_events()', // 90 days after they were relayed
   'events.forget_old_deliveries()', // 90 days after they were made
   'events.forget_old_accesses()', // their hour

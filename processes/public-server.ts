@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { createGateway, GRAPHQL_PATH, type GatewayOptions } from '../gateway/server.ts';
 import type { Admission } from '../services/identity/admission/admission.ts';
 import type { FirstAccount } from '../services/identity/opening/first-account.ts';
+import type { AnsweredCall, CallMeter } from '../services/identity/limits/call-meter.ts';
 import type { Oauth } from '../services/identity/oauth/oauth.ts';
 import type { Config } from './config/config.ts';
 import type { Claims } from '../services/idempotency/claims.ts';
@@ -52,6 +53,8 @@ export interface PublicServerOptions {
   /** Issues tokens. */
   readonly oauth: Oauth;
   readonly claims: Claims;
+  /** Counts calls by operation; nobody does when absent. */
+  readonly meter?: CallMeter;
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
@@ -86,6 +89,7 @@ const GRAPH_BODY_TIMEOUT_MS = 15_000;
 export async function openPublicServer(options: PublicServerOptions): Promise<PublicServer> {
   const { config, admission, claims, logger, clock, registry = new Registry() } = options;
   const requests = new RequestMetrics(registry, [...PROBE_PATHS, METRICS_PATH, GRAPHQL_PATH]);
+  const onAnswered = (call: AnsweredCall) => options.meter?.count(call);
   let draining = false;
   const gateway = await createGateway({
     subgraphs: options.subgraphs,
@@ -96,6 +100,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     clock,
     newRequestId,
     config,
+    onAnswered,
     originOf: (request) => originOf(request, config.trustedProxyHops),
     isSandboxHost: (request) => isSandboxHost(config.sandboxBaseUrl, request.headers.host),
     resolveApiVersion: (asked) => resolveApiVersion(asked, { versions: config.retiredApiVersions ?? [], now: clock() }),
@@ -120,6 +125,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     config,
     logger,
     onMatched: (request, { id, path }) => requests.tell(request, { operation: id, route: `/v1${path}` }),
+    onAnswered,
     clock,
     newRequestId,
   });
@@ -165,6 +171,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
       certificate?.close();
       // Requests under way needed the gateway to the last.
       await gateway.close();
+      await options.meter?.close();
       logger.info({ cutOff }, 'the server has stopped');
     },
   };

@@ -27,6 +27,8 @@ import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-r
 import { qualityMeasure } from '../subgraphs/attribution/intake/quality/measure-quality.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { feeAhead } from '../subgraphs/billing/fees/charge.ts';
+import { refuseBeyondLimit } from '../subgraphs/billing/spend-limits/spend-gate.ts';
+import { invoiceProvider } from '../subgraphs/billing/subscriptions/payment-provider.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -93,7 +95,13 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         endReferrals: () => endReferrals(database, { pubSub, tierTable: config.tierTable ?? DEFAULT_TIER_TABLE }),
       });
     case 'billing':
-      return billingSubgraph({ database, pubSub, clock, auditLog: auditLog(database, keyPepper, options.auditPlaces) });
+      return billingSubgraph({
+        database,
+        pubSub,
+        clock,
+        payments: invoiceProvider,
+        auditLog: auditLog(database, keyPepper, options.auditPlaces),
+      });
     case 'attribution':
       return attributionSubgraph({
         database,
@@ -102,6 +110,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         clock,
         publicBaseUrl: config.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
         feeAhead,
+        refuseBeyondLimit,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         rejectsBefore: (source, row) => rejectsBefore(clickhouse, source, row),

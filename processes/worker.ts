@@ -6,6 +6,7 @@ import { startDeliveryWorker } from '../services/webhooks/delivery-worker.ts';
 import { EndpointSecrets } from '../services/webhooks/endpoint-secret.ts';
 import { fanOut } from '../services/webhooks/fan-out.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
+import { startRounds } from '../platform/jobs/rounds.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { KeyVault } from '../services/trust/key-vault.ts';
@@ -19,6 +20,8 @@ import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sa
 import { earnCommissions } from '../subgraphs/billing/commissions/earn-commissions.ts';
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
 import { payOut, payoutMonth } from '../subgraphs/billing/payouts/pay-out.ts';
+import { alertSpend } from '../subgraphs/billing/spend-limits/alert-spend.ts';
+import { endPeriods } from '../subgraphs/billing/subscriptions/end-periods.ts';
 import { proveValue } from '../subgraphs/billing/value-proofs/prove-value.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -64,6 +67,10 @@ export interface Worker {
 /** Longest time that a webhook delivery waits for a worker that fell silent: a little more than one may take. */
 const MAX_DELIVERY_LEASE_S = 20;
 
+/** Nobody need wake whoever ends the periods of subscriptions. */
+const PERIODS_TOPIC = 'billing-periods';
+const PERIODS_EVERY_MS = 60_000;
+
 /** Starts taking jobs, relaying events, delivering them to webhooks, and housekeeping. */
 export async function startWorker({
   backing,
@@ -96,6 +103,7 @@ export async function startWorker({
     accrueReferrals(tiers),
     earnCommissions(commissions),
     fanOut(pubSub),
+    alertSpend(pubSub),
   ];
   const relay = startRelay({ database, pubSub, consumers, logger, registry });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
@@ -110,6 +118,12 @@ export async function startWorker({
     clock,
     ...(deliveryWaitsMs === undefined ? {} : { waitsMs: deliveryWaitsMs }),
   });
+  const periods = startRounds({
+    pubSub,
+    topic: PERIODS_TOPIC,
+    work: async () => ((await endPeriods({ database, pubSub })) > 0 ? 0 : PERIODS_EVERY_MS),
+    failed: (error) => logger.warn({ err: error }, 'periods of subscriptions could not be ended and will be again'),
+  });
   const housekeeping = startHousekeeping(database, logger, [
     () => replaceOldKeys(keys, config.signingKeyDays, logger),
     () => retireSandboxSources(database, jobs),
@@ -121,7 +135,7 @@ export async function startWorker({
     async close() {
       housekeeping.stop();
       await signing.stop();
-      await Promise.all([jobs.stop(), relay.close(), deliveries.close()]);
+      await Promise.all([jobs.stop(), relay.close(), deliveries.close(), periods.close()]);
       await pool.close();
     },
   };

@@ -7,6 +7,7 @@ import type { uploadReport } from '../schema/contract/ingest.ts';
 import type { Inspection } from '../schema/contract/inspection.ts';
 import type { UploadOptions } from '../schema/contract/upload-options.ts';
 import type { ProblemType } from '../schema/problems.ts';
+import type { AnsweredCall } from '../services/identity/limits/call-meter.ts';
 import type { Admission, Admitted } from '../services/identity/admission/admission.ts';
 import type { FirstAccount } from '../services/identity/opening/first-account.ts';
 import type { Oauth } from '../services/identity/oauth/oauth.ts';
@@ -140,6 +141,8 @@ export interface Door extends RecordsDoor {
   readonly logger: Logger;
   /** Hears which operation a request turned out to be for, before anything is done for it. */
   readonly onMatched?: (request: IncomingMessage, operation: Operation) => void;
+  /** Hears of each call of somebody who is known, once it is answered; a stream when it begins. */
+  readonly onAnswered?: (call: AnsweredCall) => void;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
   /** Reads once for all who ask the same at the same time. */

@@ -49,8 +49,6 @@ const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) =>
 ).toSorted((one, other) => variablesIn(one) - variablesIn(other));
 
 const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = new Map([
-  // The contract's, and not served yet: it names no agent called "usage".
-  ['/agents/usage', []],
   ...Map.groupBy(
     PATTERNS.filter((pattern) => variablesIn(pattern) === 0),
     ({ segments }) => `/${segments.join('/')}`,

@@ -94,6 +94,12 @@ async function serve(http: Context, door: Door, route: Route): Promise<void> {
   if (route.operation !== null) door.onMatched?.(http.req, route.operation);
   const call = new Call(http, door, route);
   await runPipeline(call);
+  const elapsedMs = performance.now() - startedMs;
+  const { principal } = call;
+  if (principal !== null && route.operation !== null) {
+    const endpoint = `${route.operation.method} ${route.operation.path}`;
+    door.onAnswered?.({ principal, endpoint, failed: http.status >= 400, elapsedMs });
+  }
   const level = route.operation?.kind === 'publicRead' ? 'debug' : 'info';
   if (!door.logger.isLevelEnabled(level)) return;
   call.logger[level](
@@ -102,7 +108,7 @@ async function serve(http: Context, door: Door, route: Route): Promise<void> {
       path: http.path,
       operation: route.operation?.id,
       status: http.status,
-      elapsedMs: Math.round(performance.now() - startedMs),
+      elapsedMs: Math.round(elapsedMs),
     },
     'request',
   );

@@ -58,6 +58,7 @@ export const ACTIONS = {
   // Whoever has an analysis before him may know what it costs.
   'fee:read': { scope: null, right: 'read' },
   'billing:read': { scope: 'billing:read', right: 'administer' },
+  'billing:write': { scope: 'billing:read', right: 'administer', secret: true },
 } as const satisfies Record<string, Permission>;
 
 export type Action = keyof typeof ACTIONS;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ATTRIBUTION_STATUSES, COMMISSION_TYPES, ENVIRONMENTS, MODELS } from './value-lists.ts';
+import { ATTRIBUTION_STATUSES, COMMISSION_TYPES, MODELS, SPEND_LIMIT_ACTIONS } from './value-lists.ts';
 import type { Scope } from './principal.ts';
 
 /** One kind of event that leaves the house. */
-interface CatalogueEntry<Data extends z.ZodObject = z.ZodObject> {
+export interface CatalogueEntry<Data extends z.ZodObject = z.ZodObject> {
   /** What has happened. */
   readonly description: string;
   /** Shape of `data` in the message. */
@@ -271,6 +271,31 @@ export const EVENT_CATALOGUE = {
     example: { ...exampleInvoice, paid_at: '2026-02-03T10:12:00.000Z', method: 'invoice' },
     emittedBy: null,
   }),
+  'billing.spend_alert': entry({
+    description:
+      'The spend of the month has reached a threshold of the limit that the account set itself; once a month for each.',
+    data: z.object({
+      period: z.string(),
+      currency: z.string().length(3),
+      threshold: z.number().meta({ description: 'Part of the limit' }),
+      spend_cents: cents,
+      monthly_limit_cents: cents,
+      remaining_cents: cents,
+      action: z.enum(SPEND_LIMIT_ACTIONS),
+      resets_at: instant,
+    }),
+    example: {
+      period: '2026-01',
+      currency: 'USD',
+      threshold: 0.8,
+      spend_cents: 162_400,
+      monthly_limit_cents: 200_000,
+      remaining_cents: 37_600,
+      action: 'block' as const,
+      resets_at: '2026-02-01T00:00:00.000Z',
+    },
+    emittedBy: 'subgraphs/billing/spend-limits/alert-spend.ts',
+  }),
   'agent.tier_changed': entry({
     description: 'The number of active referrals has moved an agent to another tier.',
     data: z.object({
@@ -369,46 +394,4 @@ export function readableEventTypes(scopes: readonly Scope[]): EventType[] {
     const scope = scopeOfEvent(type);
     return scope === null || scopes.includes(scope);
   });
-}
-
-/** The message around `data`, as it is sent (decisions, webhooks). */
-export const eventEnvelope = z.object({
-  id: z.string().meta({ description: 'evt_…; the same on every repeat' }),
-  type: z.enum(EVENT_TYPES),
-  timestamp: instant.meta({ description: 'When it happened' }),
-  api_version: z.string(),
-  environment: z.enum(ENVIRONMENTS),
-  webhook_id: z.uuid().nullable().meta({ description: 'The subscription; null for callbacks of an agent' }),
-  metadata: z.record(z.string(), z.string()).meta({ description: 'As given with the subscription' }),
-  test: z.literal(true).optional().meta({ description: 'Only on what POST /webhooks/{webhook_id}/test sends' }),
-});
-
-/** The JSON Schema (2020-12) of a whole message of this type. */
-export function messageSchema(type: EventType): object {
-  const { description, data, example, emittedBy } = EVENT_CATALOGUE[type] as CatalogueEntry;
-  const message = eventEnvelope
-    .extend({ type: z.literal(type), data })
-    .meta({ title: type, description: emittedBy === null ? `${description} Nothing sends it yet.` : description });
-  return {
-    ...z.toJSONSchema(message, { io: 'input', override: ({ jsonSchema }) => void withoutRepetition(jsonSchema) }),
-    examples: [exampleMessage(type, example)],
-  };
-}
-
-/** A pattern behind a format only repeats it. */
-function withoutRepetition(schema: { format?: string | undefined; pattern?: string | undefined }): void {
-  if (schema.format !== undefined) delete schema.pattern;
-}
-
-function exampleMessage(type: EventType, data: unknown): object {
-  return {
-    id: 'evt_0351EFUQxpVTZ7WdNYMSuY',
-    type,
-    timestamp: '2026-01-31T17:58:00.000Z',
-    api_version: '2026-02-01',
-    environment: 'live',
-    webhook_id: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10',
-    metadata: {},
-    data,
-  };
 }

@@ -15,4 +15,6 @@ export type IdPrefix =
   | 'exp'
   | 'com'
   | 'ins'
-  | 'rcpt';
+  | 'rcpt'
+  | 'inv'
+  | 'sub';

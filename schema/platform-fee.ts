@@ -22,3 +22,6 @@ export interface ShownFee {
   /** False where nothing is charged, whatever the fee says. */
   readonly billed: false | null;
 }
+
+/** From this recovered revenue on the share is the fee; below it the floor. */
+export const FLOOR_BELOW_CENTS = (FEE_FLOOR_CENTS * FEE_RATE.denominator) / FEE_RATE.numerator;

@@ -25,7 +25,7 @@ export type Role = (typeof ROLES)[number];
  * Plans of an account; they decide how often it may call, and what an analysis costs. `self_hosted` is for whoever runs
  * the service for himself, and stands outside of the agent program.
  */
-export const PLANS = ['pay_per_analysis', 'pro', 'enterprise', 'self_hosted'] as const;
+export const PLANS = ['pay_per_analysis', 'pro_trial', 'pro', 'enterprise', 'self_hosted'] as const;
 export type Plan = (typeof PLANS)[number];
 
 /**

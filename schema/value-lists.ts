@@ -135,6 +135,14 @@ export const SIGNATURE_REASONS = [
   'malformed_payload',
 ] as const;
 
+/** Where the bill of a period stands. */
+export const BILLING_STATUSES = ['accruing', 'invoiced', 'paid', 'past_due', 'void', 'none'] as const;
+/** Where a subscription stands; the last one for ever. */
+export const SUBSCRIPTION_STATUSES = ['pending', 'trialing', 'active', 'past_due', 'canceled'] as const;
+export const PAYMENT_METHODS = ['invoice', 'card', 'wallet'] as const;
+/** What happens where a month has cost as much as the account wants to spend. */
+export const SPEND_LIMIT_ACTIONS = ['block', 'notify'] as const;
+
 /** What signatures are made for. */
 export const SIGNED_SUBJECTS = ['attribution_result', 'value_receipt'] as const;
 

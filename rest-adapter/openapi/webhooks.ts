@@ -1,6 +1,7 @@
 import { delivery } from '../../schema/contract/deliveries.ts';
 import { restForm } from '../../schema/contract/rest-form.ts';
-import { EVENT_TYPES, messageSchema, scopeOfEvent, type EventType } from '../../schema/event-catalogue.ts';
+import { EVENT_TYPES, scopeOfEvent, type EventType } from '../../schema/event-catalogue.ts';
+import { messageSchema } from '../../schema/event-message.ts';
 import { RETRY_WAITS_MS } from '../../services/webhooks/retry-schedule.ts';
 import { SEND_TIMEOUT_MS } from '../../services/webhooks/send-message.ts';
 import type { Json } from '../operation.ts';

@@ -560,6 +560,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the calling agent has used
+         * @description Calls of the account with its keys and tokens, by operation; those of one process are booked every three seconds, so that the newest may be missing, and operations over WebSocket are not counted. Fees in one currency, as GET /billing/summary. A test key sees its own calls, and no fees.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{agent_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what an agent has used, which has to be the calling one
+         * @description Calls of the account with its keys and tokens, by operation; those of one process are booked every three seconds, so that the newest may be missing, and operations over WebSocket are not counted. Fees in one currency, as GET /billing/summary. A test key sees its own calls, and no fees.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getAgentUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/referrals": {
         parameters: {
             query?: never;
@@ -1078,6 +1122,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/billing/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the bill of a period
+         * @description In one currency, since fees are in the currency of their source and are never added across two; other_currencies names those that have figures as well. Each analysis counts once, with what it was charged. In a workspace only what happened there; plan fees and the limit are of the account as a whole. A test key sees zeros: the sandbox costs nothing.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getBillingSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the running month has cost so far
+         * @description In one currency, as GET /billing/summary. In a workspace only what happened there, without a limit, which is of the account as a whole. A test key sees zeros.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getBillingUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/spend-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what the account wants to spend in a month at most
+         * @description It counts in each currency by itself, and replaces the limit that there was. With action block, an analysis that would be billed is refused with 402 spend_limit_exceeded once its least fee would pass the limit, whoever of the account asks for it. A fee is known only afterwards, so the last analysis may pass the limit once. A test key sets a limit of the sandbox, where nothing is spent: one below 10 refuses its analyses.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        post: operations["setSpendLimit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/subscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Subscribe to a plan
+         * @description pro_trial and pro count from now on. A trial is had once and ends with its days, unless pro is asked for meanwhile, which then follows it. pay_per_analysis ends a paid plan with its period, and asking for the plan again takes that back. enterprise waits for a contract. With a test key the sandbox does the same and costs nothing; the token tok_fail is refused with 402.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        post: operations["subscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/subscription": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the subscription of the account
+         * @description The one that counts now, else the one that waits for a contract, else the last that ended. 404 for an account that never subscribed: it is on the plan that GET /billing/plans marks.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getSubscription"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -1292,6 +1446,28 @@ export interface webhooks {
          *     Needs `billing:read`.
          */
         post: operations["onBillingPaymentReceived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "billing.spend_alert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hear of billing.spend_alert
+         * @description The spend of the month has reached a threshold of the limit that the account set itself; once a month for each.
+         *
+         *     Needs `billing:read`.
+         */
+        post: operations["onBillingSpendAlert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2202,6 +2378,49 @@ export interface components {
             updated_at: string;
             trust: components["schemas"]["TrustEnvelope"];
         };
+        AgentUsageAnswer: {
+            period: string;
+            /** @description ISO 4217, of all amounts here */
+            currency: string;
+            /** @description Currencies that have figures, too, and are not here */
+            other_currencies: string[];
+            /** @description Calls that were answered, as by_endpoint adds up */
+            total_calls: number;
+            /** @description Analyses that were charged */
+            billable_analyses: number;
+            /** @description Recovered revenue, repetitions apart */
+            total_delta_r: number;
+            /** @description Fees of analyses that are a share of the recovered revenue */
+            platform_fee: number;
+            /**
+             * @deprecated
+             * @description Fees of analyses that are a share of the recovered revenue
+             */
+            total_platform_fees: number;
+            /** @description Fees of analyses that are the floor */
+            floor_fees: number;
+            /** @description Prices of plans that fell due, USD */
+            plan_fees: number;
+            /** @description platform_fee + floor_fees + plan_fees */
+            total_billed: number;
+            /** @description Commissions of the period, less what was taken back */
+            commission_earned: number;
+            /** @description The busiest first */
+            by_endpoint: components["schemas"]["EndpointUsage"][];
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        EndpointUsage: {
+            endpoint: string;
+            calls: number;
+            /** @description Those of them that were answered with 4xx or 5xx */
+            errors: number;
+            /** @description Analyses that were charged, by whichever door they came */
+            billable: number;
+            /** @description What 95 % of the calls did not take longer than, ms, up to 19 % too high; null without calls */
+            p95_ms: number | null;
+            /** @description Fees of those analyses, floors included */
+            platform_fee: number;
+        };
         Referral: {
             referred_agent_id: string;
             referred_agent_name: string;
@@ -2445,7 +2664,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
+            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
             active: boolean;
             metadata: {
                 [key: string]: string;
@@ -2480,7 +2699,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
+            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
             active: boolean;
             metadata: {
                 [key: string]: string;
@@ -2512,7 +2731,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
+            events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
             active: boolean;
             metadata: {
                 [key: string]: string;
@@ -2550,7 +2769,7 @@ export interface components {
         WebhookTest: {
             delivered: boolean;
             /** @enum {string} */
-            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
+            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
             delivery: components["schemas"]["WebhookDelivery"];
             trust: components["schemas"]["TrustEnvelope"];
         };
@@ -2559,7 +2778,7 @@ export interface components {
             /** @description The same in every attempt at the event */
             event_id: string;
             /** @enum {string} */
-            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
+            event_type: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
             attempt: number;
             /** @enum {string} */
             status: "pending" | "success" | "failed";
@@ -2624,6 +2843,132 @@ export interface components {
             signed_receipt: string;
             /** Format: date-time */
             created_at: string;
+        };
+        BillingSummaryAnswer: {
+            period: string;
+            /** @description ISO 4217, of all amounts here */
+            currency: string;
+            /** @description Currencies that have figures, too, and are not here */
+            other_currencies: string[];
+            currency_symbol: string;
+            /** @description Recovered revenue of the completed live analyses, repetitions apart */
+            total_delta_r_cents: number;
+            /** @description Fees of analyses with 2.00 of recovered revenue or more */
+            platform_fee_cents: number;
+            /** @description Fees of analyses with less, each the floor of 0.10 */
+            floor_fee_cents: number;
+            /** @description Prices of plans that fell due, USD */
+            plan_fee_cents: number;
+            /** @description The three together */
+            total_billed_cents: number;
+            /** @description Completed live analyses, also those that cost nothing */
+            analyses_count: number;
+            /** @description total_billed_cents / total_delta_r_cents; 0 without recovered revenue */
+            effective_rate: number;
+            /** @enum {string} */
+            status: "accruing" | "invoiced" | "paid" | "past_due" | "void" | "none";
+            /** @description Of the month, once it is closed */
+            invoice_id: string | null;
+            /** @description Of that invoice */
+            due_date: string | null;
+            /** @description What the account wants to spend in a month at most */
+            spend_limit_cents: number | null;
+            /** @description The dearest first */
+            by_model: components["schemas"]["ModelBill"][];
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        ModelBill: {
+            /** @description Null for analyses charged before it was kept */
+            model: string | null;
+            analyses_count: number;
+            total_delta_r_cents: number;
+            total_billed_cents: number;
+        };
+        BillingUsageAnswer: {
+            period: string;
+            /** @description ISO 4217, of all amounts here */
+            currency: string;
+            /** @description Currencies that have figures, too, and are not here */
+            other_currencies: string[];
+            /** @description Fees of analyses, and of plans that fell due, so far */
+            spend_cents: number;
+            /** @description What the account wants to spend in a month at most */
+            spend_limit_cents: number | null;
+            /** @description Of the limit, never below 0; null without one */
+            remaining_cents: number | null;
+            /** @description Recovered revenue so far, repetitions apart */
+            delta_r_cents: number;
+            /** @description Commissions of the month so far, less what was taken back; null in a workspace */
+            commission_earned_cents: number | null;
+            /** @description Completed live analyses, also those that cost nothing */
+            analyses_count: number;
+            /** @description Spend of the whole month, if analyses go on costing what they did: their fees so far × length of the month / what has passed of it, a day at least; plan fees as they are */
+            projected_spend_cents: number;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        SpendLimitAnswer: {
+            /** @description Of each currency by itself; null for no limit */
+            monthly_limit_cents: number | null;
+            /** @enum {string} */
+            action: "block" | "notify";
+            /** @description ISO 4217, of the spend here */
+            currency: string;
+            /** @description Currencies that the month has figures in, too */
+            other_currencies: string[];
+            /** @description Of the running month, in the whole account */
+            current_spend_cents: number;
+            /** @description Never below 0; null for no limit */
+            remaining_cents: number | null;
+            /**
+             * Format: date-time
+             * @description When the next month begins, UTC
+             */
+            resets_at: string;
+            /** @description The lowest first */
+            alert_thresholds: number[];
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        PaymentMethod: {
+            /**
+             * @description invoice, and what the installation takes besides
+             * @enum {string}
+             */
+            type: "invoice" | "card" | "wallet";
+            /** @description Of the provider; with a test key, tok_fail is refused */
+            token?: string;
+        };
+        SubscriptionAnswer: {
+            subscription_id: string;
+            /** @description Of the price list */
+            plan_id: string;
+            /** @enum {string} */
+            status: "pending" | "trialing" | "active" | "past_due" | "canceled";
+            /** Format: date-time */
+            started_at: string;
+            /** @description Null without a fixed price */
+            current_period_start: string | null;
+            /** @description When it is renewed, or ends */
+            current_period_end: string | null;
+            /** @description Null for plans that are no trial */
+            trial_ends_at: string | null;
+            /** @description Whether it ends with its period */
+            cancel_at_period_end: boolean;
+            /** @description Plan of the account afterwards; null where it goes on */
+            next_plan_id: string | null;
+            /**
+             * @description How it is paid
+             * @enum {string}
+             */
+            payment_method: "invoice" | "card" | "wallet";
+            /** @description ISO 4217, of its price */
+            currency: string;
+            /** @description What this period costs; 0 where nothing is due */
+            amount_due_cents: number;
+            /** @description Of that amount, once its month is closed */
+            invoice_id: string | null;
+            /** @description As it was given */
+            workspace_id: string | null;
+            trust: components["schemas"]["TrustEnvelope"];
         };
         Health: {
             /** @enum {string} */
@@ -3081,6 +3426,51 @@ export interface components {
             };
         };
         /**
+         * billing.spend_alert
+         * @description The spend of the month has reached a threshold of the limit that the account set itself; once a month for each.
+         */
+        BillingSpendAlertEvent: {
+            /** @description evt_…; the same on every repeat */
+            id: string;
+            /** @constant */
+            type: "billing.spend_alert";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** @description The subscription; null for callbacks of an agent */
+            webhook_id: string | null;
+            /** @description As given with the subscription */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Only on what POST /webhooks/{webhook_id}/test sends
+             * @constant
+             */
+            test?: true;
+            data: {
+                period: string;
+                currency: string;
+                /** @description Part of the limit */
+                threshold: number;
+                /** @description Minor units */
+                spend_cents: number;
+                /** @description Minor units */
+                monthly_limit_cents: number;
+                /** @description Minor units */
+                remaining_cents: number;
+                /** @enum {string} */
+                action: "block" | "notify";
+                /** Format: date-time */
+                resets_at: string;
+            };
+        };
+        /**
          * agent.tier_changed
          * @description The number of active referrals has moved an agent to another tier.
          */
@@ -3519,6 +3909,28 @@ export interface components {
         };
         /** @description `unsupported_media_type`: The body has a media type this operation does not take */
         "callers.415.unsupported_media_type": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `spend_limit_exceeded`: The spend limit is reached */
+        "callers.402.spend_limit_exceeded": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "SVC-API-Version": components["headers"]["SVC-API-Version"];
@@ -4144,6 +4556,28 @@ export interface components {
                 "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
             };
         };
+        /** @description `payment_required`: The plan or trial has lapsed */
+        "callers.402.payment_required": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `internal_error`: An unexpected error */
         "anyone.500.internal_error": {
             headers: {
@@ -4255,7 +4689,7 @@ export interface components {
         /** @description HMAC-SHA256 of the raw body under the secret, in hex */
         "X-SVC-Signature": string;
         /** @description Type of the event */
-        "X-SVC-Event": "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
+        "X-SVC-Event": "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
         /** @description Id of the attempt, dlv_… */
         "X-SVC-Delivery": string;
         /** @description Number of the attempt at this event */
@@ -4598,7 +5032,7 @@ export interface components {
                      */
                     url: string;
                     /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-                    events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
+                    events: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
                     /** @description Signs the messages */
                     secret?: string;
                     /** @description Up to 50 texts of your own, part of every message */
@@ -4622,7 +5056,7 @@ export interface components {
                      */
                     url?: string;
                     /** @description Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included */
-                    events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
+                    events?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed" | "*")[];
                     active?: boolean;
                     /** @description Up to 50 texts of your own, part of every message */
                     metadata?: {
@@ -4645,7 +5079,65 @@ export interface components {
                      * @description The first type subscribed to when nothing is said
                      * @enum {string}
                      */
-                    event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
+                    event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
+                };
+            };
+        };
+        SpendLimitRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "monthly_limit_cents": 200000,
+                 *       "action": "block"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Of each currency by itself, minor units; null takes the limit away */
+                    monthly_limit_cents: number | null;
+                    /**
+                     * @default block
+                     * @enum {string}
+                     */
+                    action?: "block" | "notify";
+                    /**
+                     * @description Parts of the limit at which billing.spend_alert is told, each once a month
+                     * @default [
+                     *       0.5,
+                     *       0.8,
+                     *       1
+                     *     ]
+                     */
+                    alert_thresholds?: number[];
+                    /** @description Of the spend in the answer; the one with the most charges of the month when absent */
+                    currency?: string;
+                };
+            };
+        };
+        SubscriptionRequest: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan_id": "pro_trial",
+                 *       "payment_method": {
+                 *         "type": "invoice"
+                 *       },
+                 *       "accept_terms": true
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Of the price list
+                     * @enum {string}
+                     */
+                    plan_id: "pay_per_analysis" | "pro_trial" | "pro" | "enterprise";
+                    /** @description An invoice when absent */
+                    payment_method?: components["schemas"]["PaymentMethod"];
+                    /** @description Workspace that it is for, ws_…, for your own records; plans are of the account as a whole */
+                    workspace_id?: string;
+                    /** @description That the terms and the price are accepted */
+                    accept_terms: boolean;
+                    /** @description Also sets this limit of a month, with action block, as POST /billing/spend-limit does */
+                    spend_limit_cents?: number;
                 };
             };
         };
@@ -5210,6 +5702,7 @@ export interface operations {
             };
             400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            402: components["responses"]["callers.402.spend_limit_exceeded"];
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
@@ -5492,6 +5985,7 @@ export interface operations {
             };
             400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            402: components["responses"]["callers.402.spend_limit_exceeded"];
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
@@ -9704,6 +10198,344 @@ export interface operations {
             503: components["responses"]["callers.503.service_unavailable"];
         };
     };
+    getUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too
+                 * @example 2026-02
+                 */
+                period?: string;
+                /** @description ISO 4217; the one with the most charges when absent, USD where there are none */
+                currency?: string;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": "2026-02",
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "total_calls": 1204,
+                     *       "billable_analyses": 2,
+                     *       "total_delta_r": 18730.7,
+                     *       "platform_fee": 936.49,
+                     *       "total_platform_fees": 936.49,
+                     *       "floor_fees": 0.1,
+                     *       "plan_fees": 0,
+                     *       "total_billed": 936.59,
+                     *       "commission_earned": 187.3,
+                     *       "by_endpoint": [
+                     *         {
+                     *           "endpoint": "GET /attribution/{id}",
+                     *           "calls": 1200,
+                     *           "errors": 3,
+                     *           "billable": 0,
+                     *           "p95_ms": 14,
+                     *           "platform_fee": 0
+                     *         },
+                     *         {
+                     *           "endpoint": "POST /attribution",
+                     *           "calls": 4,
+                     *           "errors": 1,
+                     *           "billable": 2,
+                     *           "p95_ms": 1725,
+                     *           "platform_fee": 936.59
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentUsageAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getAgentUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too
+                 * @example 2026-02
+                 */
+                period?: string;
+                /** @description ISO 4217; the one with the most charges when absent, USD where there are none */
+                currency?: string;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The calling agent: agent_…, its UUID, or me
+                 * @example agent_01JQ2jX9bLq7RtYpMwVsZe
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": "2026-02",
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "total_calls": 1204,
+                     *       "billable_analyses": 2,
+                     *       "total_delta_r": 18730.7,
+                     *       "platform_fee": 936.49,
+                     *       "total_platform_fees": 936.49,
+                     *       "floor_fees": 0.1,
+                     *       "plan_fees": 0,
+                     *       "total_billed": 936.59,
+                     *       "commission_earned": 187.3,
+                     *       "by_endpoint": [
+                     *         {
+                     *           "endpoint": "GET /attribution/{id}",
+                     *           "calls": 1200,
+                     *           "errors": 3,
+                     *           "billable": 0,
+                     *           "p95_ms": 14,
+                     *           "platform_fee": 0
+                     *         },
+                     *         {
+                     *           "endpoint": "POST /attribution",
+                     *           "calls": 4,
+                     *           "errors": 1,
+                     *           "billable": 2,
+                     *           "p95_ms": 1725,
+                     *           "platform_fee": 936.59
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentUsageAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
     listReferrals: {
         parameters: {
             query?: {
@@ -11843,7 +12675,7 @@ export interface operations {
                  */
                 after?: number;
                 /** @description Only these; all that the scopes of the key may read when left out */
-                types?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed")[];
+                types?: ("attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed")[];
             };
             header?: {
                 /** @description Id of the last event that was seen; counts before after */
@@ -13214,7 +14046,7 @@ export interface operations {
                 limit?: number;
                 /** @example success */
                 status?: "pending" | "success" | "failed";
-                event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
+                event_type?: "attribution.completed" | "attribution.updated" | "health.alert" | "health.recovered" | "forecast.ready" | "journey.milestone" | "campaign.anomaly" | "billing.invoice_created" | "billing.payment_received" | "billing.spend_alert" | "agent.tier_changed" | "commission.earned" | "commission.paid" | "commission.reversed";
                 /** @description Page, counted from 1. page × per_page must not pass 100 000. */
                 page?: components["parameters"]["Page"];
                 /** @description The same as limit, as other lists have it */
@@ -13766,6 +14598,700 @@ export interface operations {
                         proofs: components["schemas"]["ValueProof"][];
                     };
                 };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getBillingSummary: {
+        parameters: {
+            query?: {
+                /**
+                 * @description YYYY-MM, or the current day, week (ISO 8601) or month, or all, in UTC. What an answer calls its period can be asked for, too
+                 * @example 2026-02
+                 */
+                period?: string;
+                /** @description ISO 4217; the one with the most charges when absent, USD where there are none */
+                currency?: string;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The summary */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": "2026-02",
+                     *       "currency": "USD",
+                     *       "other_currencies": [
+                     *         "EUR"
+                     *       ],
+                     *       "currency_symbol": "$",
+                     *       "total_delta_r_cents": 1873070,
+                     *       "platform_fee_cents": 93649,
+                     *       "floor_fee_cents": 10,
+                     *       "plan_fee_cents": 0,
+                     *       "total_billed_cents": 93659,
+                     *       "analyses_count": 2,
+                     *       "effective_rate": 0.05,
+                     *       "status": "accruing",
+                     *       "invoice_id": null,
+                     *       "due_date": null,
+                     *       "spend_limit_cents": 200000,
+                     *       "by_model": [
+                     *         {
+                     *           "model": "causal",
+                     *           "analyses_count": 2,
+                     *           "total_delta_r_cents": 1873070,
+                     *           "total_billed_cents": 93659
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BillingSummaryAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getBillingUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description ISO 4217; the one with the most charges when absent, USD where there are none
+                 * @example USD
+                 */
+                currency?: string;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": "2026-02",
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "spend_cents": 93659,
+                     *       "spend_limit_cents": 200000,
+                     *       "remaining_cents": 106341,
+                     *       "delta_r_cents": 1873070,
+                     *       "commission_earned_cents": 18730,
+                     *       "analyses_count": 2,
+                     *       "projected_spend_cents": 187318,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BillingUsageAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    setSpendLimit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
+                "SVC-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SpendLimitRequest"];
+        responses: {
+            /** @description The limit as it stands now */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "monthly_limit_cents": 200000,
+                     *       "action": "block",
+                     *       "currency": "USD",
+                     *       "other_currencies": [],
+                     *       "current_spend_cents": 93659,
+                     *       "remaining_cents": 106341,
+                     *       "resets_at": "2026-03-01T00:00:00.000Z",
+                     *       "alert_thresholds": [
+                     *         0.5,
+                     *         0.8,
+                     *         1
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SpendLimitAnswer"];
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    subscribe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each */
+                "SVC-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SubscriptionRequest"];
+        responses: {
+            /** @description The subscription as it stands now */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "subscription_id": "sub_01JQ2m7Bv4XgL9uTcPdYsF",
+                     *       "plan_id": "pro_trial",
+                     *       "status": "trialing",
+                     *       "started_at": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_start": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_end": "2026-02-15T09:30:00.000Z",
+                     *       "trial_ends_at": "2026-02-15T09:30:00.000Z",
+                     *       "cancel_at_period_end": true,
+                     *       "next_plan_id": "pay_per_analysis",
+                     *       "payment_method": "invoice",
+                     *       "currency": "USD",
+                     *       "amount_due_cents": 9900,
+                     *       "invoice_id": null,
+                     *       "workspace_id": null,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubscriptionAnswer"];
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            402: components["responses"]["callers.402.payment_required"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "subscription_id": "sub_01JQ2m7Bv4XgL9uTcPdYsF",
+                     *       "plan_id": "pro_trial",
+                     *       "status": "trialing",
+                     *       "started_at": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_start": "2026-02-01T09:30:00.000Z",
+                     *       "current_period_end": "2026-02-15T09:30:00.000Z",
+                     *       "trial_ends_at": "2026-02-15T09:30:00.000Z",
+                     *       "cancel_at_period_end": true,
+                     *       "next_plan_id": "pay_per_analysis",
+                     *       "payment_method": "invoice",
+                     *       "currency": "USD",
+                     *       "amount_due_cents": 9900,
+                     *       "invoice_id": null,
+                     *       "workspace_id": null,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubscriptionAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
@@ -14407,6 +15933,60 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["BillingPaymentReceivedEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["webhook.gone"];
+            "2XX": components["responses"]["webhook.taken"];
+            default: components["responses"]["webhook.failed"];
+        };
+    };
+    onBillingSpendAlert: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body under the secret, in hex */
+                "X-SVC-Signature": components["parameters"]["X-SVC-Signature"];
+                /** @description Type of the event */
+                "X-SVC-Event": components["parameters"]["X-SVC-Event"];
+                /** @description Id of the attempt, dlv_… */
+                "X-SVC-Delivery": components["parameters"]["X-SVC-Delivery"];
+                /** @description Number of the attempt at this event */
+                "X-SVC-Attempt": components["parameters"]["X-SVC-Attempt"];
+                /** @description Id of the event, evt_…: the same in every attempt, so that doubles can be dropped */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When the attempt was made, seconds since 1970; refuse old ones */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description As Standard Webhooks has it: v1, and HMAC-SHA256 of webhook-id.webhook-timestamp.body in base64. After a change of the secret two for 24 hours, with a space between them */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_0351EFUQxpVTZ7WdNYMSuY",
+                 *       "type": "billing.spend_alert",
+                 *       "timestamp": "2026-01-31T17:58:00.000Z",
+                 *       "api_version": "2026-02-01",
+                 *       "environment": "live",
+                 *       "webhook_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                 *       "metadata": {},
+                 *       "data": {
+                 *         "period": "2026-01",
+                 *         "currency": "USD",
+                 *         "threshold": 0.8,
+                 *         "spend_cents": 162400,
+                 *         "monthly_limit_cents": 200000,
+                 *         "remaining_cents": 37600,
+                 *         "action": "block",
+                 *         "resets_at": "2026-02-01T00:00:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillingSpendAlertEvent"];
             };
         };
         responses: {

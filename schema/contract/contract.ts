@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { agentUsages } from './agent-usages.ts';
 import { agents } from './agents.ts';
 import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
 import { auditEvents } from './audit-events.ts';
+import { billingSummaries } from './billing-summaries.ts';
+import { billingUsages } from './billing-usages.ts';
 import { channelRules } from './channel-rules.ts';
 import { commissions } from './commissions.ts';
 import { dataQualities } from './data-quality.ts';
@@ -17,6 +20,8 @@ import { referrals } from './referrals.ts';
 import { rejects } from './rejects.ts';
 import { resultVerification } from './result-verification.ts';
 import { graphNameOf, saidOf } from './terms.ts';
+import { spendLimits } from './spend-limits.ts';
+import { subscriptions } from './subscriptions.ts';
 import { trustEnvelope } from './trust-envelope.ts';
 import { valueProofs } from './value-proofs.ts';
 import { webhooks } from './webhooks.ts';
@@ -32,6 +37,7 @@ export const NOUNS = [
   experiments,
   experimentDesigns,
   agents,
+  agentUsages,
   referrals,
   commissions,
   keys,
@@ -41,6 +47,10 @@ export const NOUNS = [
   deliveries,
   plans,
   valueProofs,
+  billingSummaries,
+  billingUsages,
+  spendLimits,
+  subscriptions,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

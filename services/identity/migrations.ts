@@ -1,6 +1,8 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { agentEndMigration } from './keys/agent-end-migration.ts';
+import { endpointCallsMigration } from './limits/endpoint-calls-migration.ts';
 import { callTotalMigration } from './limits/call-total-migration.ts';
+import { proTrialMigration } from './limits/pro-trial-migration.ts';
 import { selfHostedMigration } from './limits/self-hosted-migration.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
@@ -143,5 +145,7 @@ export const authOwner: MigrationOwner = {
     selfHostedMigration,
     callTotalMigration,
     agentEndMigration,
+    endpointCallsMigration,
+    proTrialMigration,
   ],
 };

@@ -1,12 +1,16 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { booksMigration } from './books/migration.ts';
+import { planBooksMigration } from './books/plan-books-migration.ts';
 import { commissionsMigration } from './commissions/migration.ts';
 import { chargesMigration } from './fees/migration.ts';
 import { ledgerMigration } from './ledger/migration.ts';
 import { payoutsMigration } from './payouts/migration.ts';
+import { spendLimitsMigration } from './spend-limits/migration.ts';
+import { subscriptionsMigration } from './subscriptions/migration.ts';
+import { planChargesMigration } from './subscriptions/plan-charges-migration.ts';
 import { valueProofsMigration } from './value-proofs/migration.ts';
 
-/** Owner `billing`: what analyses have cost, the receipts of it, and who owes whom. */
+/** Owner `billing`: what analyses and plans cost, receipts of it, who owes whom, and what accounts want to spend. */
 export const billingOwner: MigrationOwner = {
   schema: 'billing',
   migrations: [
@@ -16,5 +20,9 @@ export const billingOwner: MigrationOwner = {
     payoutsMigration,
     booksMigration,
     valueProofsMigration,
+    planChargesMigration,
+    spendLimitsMigration,
+    subscriptionsMigration,
+    planBooksMigration,
   ],
 };

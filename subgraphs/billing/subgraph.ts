@@ -9,13 +9,30 @@ import { commissionEarnedResolver } from './commissions/commission-earned-resolv
 import { AttributionFeeResolver, BilledAttributionType } from './fees/attribution-fee-resolver.ts';
 import { CreditedAgentType, RecoveredRevenueResolver } from './fees/recovered-revenue-resolver.ts';
 import { AttributionProofResolver, ValueProofResolver } from './value-proofs/value-proof-resolver.ts';
+import {
+  AgentBillingResolver,
+  AgentUsageResolver,
+  BillingResolver,
+  type BillingServices,
+} from './usage/billing-resolver.ts';
+import { SubscriptionResolver } from './subscriptions/subscription-resolver.ts';
+import type { SubscriptionServices } from './subscriptions/subscribe.ts';
+import { SpendLimitResolver } from './spend-limits/spend-limit-resolver.ts';
+import type { SpendLimitServices } from './spend-limits/set-spend-limit.ts';
 import { PlanResolver, type PlanServices } from './plans/plan-resolver.ts';
 
 /**
  * The billing subgraph: the price list, what analyses cost and the receipts of it, and what agents have to their credit
  * and earn.
  */
-export function billingSubgraph(services: PlanServices & CommissionServices & FeedServices): Promise<Subgraph> {
+export function billingSubgraph(
+  services: PlanServices &
+    CommissionServices &
+    FeedServices &
+    SpendLimitServices &
+    SubscriptionServices &
+    BillingServices,
+): Promise<Subgraph> {
   const { database } = services;
   const commissions = new CommissionResolver(services);
   return buildSubgraph({
@@ -26,6 +43,11 @@ export function billingSubgraph(services: PlanServices & CommissionServices & Fe
       new RecoveredRevenueResolver(database),
       new ValueProofResolver(services),
       new AttributionProofResolver(services),
+      new BillingResolver(services),
+      new AgentUsageResolver(services),
+      new AgentBillingResolver(services),
+      new SpendLimitResolver(services),
+      new SubscriptionResolver(services),
       commissions,
       new EarnedCommissionResolver(services, commissions),
       commissionEarnedResolver(services),

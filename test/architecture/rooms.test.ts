@@ -58,7 +58,21 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
     ['journeys', 'experiments', 'attributions', 'verification', 'insights', 'designs', 'reports'],
   ],
   ['subgraphs/agents/', ['registry', 'referrals']],
-  ['subgraphs/billing/', ['plans', 'ledger', 'fees', 'value-proofs', 'commissions', 'payouts', 'books']],
+  [
+    'subgraphs/billing/',
+    [
+      'plans',
+      'ledger',
+      'fees',
+      'value-proofs',
+      'commissions',
+      'payouts',
+      'spend-limits',
+      'subscriptions',
+      'books',
+      'usage',
+    ],
+  ],
 ];
 
 interface Import {

@@ -293,6 +293,35 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     },
   },
   'value-proofs': { comesWith: 'analyses that have completed' },
+  'billing-summaries': { comesWith: 'analyses that have completed' },
+  'agent-usages': { comesWith: 'calls' },
+  'billing-usages': { comesWith: 'analyses that have completed' },
+  subscriptions: {
+    // A plan is of the account.
+    notIn: ['workspace'],
+    kind: 'sub',
+    make: async ({ post }) =>
+      String(
+        (await post('/billing/subscribe', { plan_id: 'pay_per_analysis', accept_terms: true }))['subscription_id'],
+      ),
+    mutations: {
+      subscribe: {
+        selection: 'subscription { id planId status startedAt }',
+        input: (_ground, variant) => ({ planId: variant === 0 ? 'enterprise' : 'pro_trial', acceptTerms: true }),
+      },
+    },
+  },
+  'spend-limits': {
+    // A limit is of the account.
+    notIn: ['workspace'],
+    make: async ({ post }) => void (await post('/billing/spend-limit', { monthly_limit_cents: 100_000_000 })),
+    mutations: {
+      setSpendLimit: {
+        selection: 'spendLimit { monthlyLimitCents action alertThresholds }',
+        input: (_ground, variant) => ({ monthlyLimitCents: 100_000_000 + variant, action: 'NOTIFY' }),
+      },
+    },
+  },
   'audit-events': {
     comesWith: 'everything that is done',
     mutations: {

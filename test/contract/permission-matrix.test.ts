@@ -169,7 +169,11 @@ describe('who is refused what', () => {
       Workspace: 'ws',
     };
     /** What the gateway brings along with a reference, for a subgraph to work with. */
-    const BROUGHT_ALONG = new Set(['billing Attribution.deltaRCents', 'billing Attribution.environment']);
+    const BROUGHT_ALONG = new Set([
+      'billing Attribution.deltaRCents',
+      'billing Attribution.environment',
+      'billing Agent.agentUuid',
+    ]);
 
     test('each reference that a subgraph resolves asserts an action, as do the fields of the others', async () => {
       const subgraphs = await buildSubgraphs({

@@ -17,11 +17,13 @@ const FILE = 'of a download, which GraphQL cannot carry';
 /** Differences that are meant, as `differences` words them, and why. */
 const MEANT: Readonly<Record<string, string>> = {
   'AddWorkspaceAgentPayload.isNew: only in the graph': 'REST says it by the status, 201 or 200',
+  'Agent.billingSummary: only in the graph': 'REST has it at a path of its own',
   'Agent.commissions: only in the graph': 'GET /commissions in REST',
   'Agent.referral_count: only in REST': VARIANT,
   'Agent.tier: an enum in the graph alone': OPEN_LIST,
   'Agent.total_calls: only in REST': VARIANT,
   'Agent.total_delta_r: only in REST': VARIANT,
+  'AgentUsage.total_platform_fees: only in REST': VARIANT,
   'Attribution.agent: only in the graph': LEADS_ON,
   'Attribution.comparison: a list in the graph alone': 'REST shows a map from rules, by which programs look up',
   'Attribution.dataSource: only in the graph': LEADS_ON,
@@ -37,6 +39,7 @@ const MEANT: Readonly<Record<string, string>> = {
   'exportAttribution(level): only in REST': FILE,
   'reportAttribution(format): only in REST': FILE,
   'getAttribution(include): only in REST': SECTIONS,
+  'getUsage(agentId): only in the graph': 'REST has a path of its own for it',
   'listAttributions(include): only in REST': SECTIONS,
   'listCommissions(agentId): only in the graph': 'REST has a path of its own for it',
   'listReferrals(agentId): only in the graph': 'REST has a path of its own for it',
@@ -58,6 +61,7 @@ function doors({ supergraph = SUPERGRAPH, openApi = OPEN_API }: { supergraph?: s
     openApi: JSON.parse(openApi) as OpenApi,
     renamed: {
       'DataSource.id': ['data_source_id'],
+      'BillingSubscription.id': ['subscription_id'],
       'DataSource.error': ['error', 'last_error'],
       'Agent.id': ['agent_id'],
       'Workspace.id': ['workspace_id'],

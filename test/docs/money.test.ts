@@ -92,7 +92,7 @@ describe('what the page says of the figures', () => {
   const restReferral = async (): Promise<Json> =>
     ((await patron.get('/referrals?depth=1')).body['referrals'] as unknown as readonly Json[])[0]!;
 
-  /** What has been charged in all, and what the profile and the referral say. */
+  /** What has been charged in all, what profile, referral and bill say, and how many proofs there are. */
   async function standing(): Promise<readonly number[]> {
     const { rows } = await owner.query<{ sum: string }>(
       'select coalesce(sum(fee_cents), 0) as sum from billing.charges where account_id = $1',
@@ -104,6 +104,8 @@ describe('what the page says of the figures', () => {
       Number(rows[0]!.sum),
       Number(profile['total_delta_r_cents']),
       Math.round(Number(referral['accumulated_delta_r']) * 100),
+      Number((await agent.get('/billing/summary?period=all')).body['total_billed_cents']),
+      Number((await agent.get('/billing/value-proofs')).body['meta']!['total']),
     ];
   }
 
@@ -179,6 +181,7 @@ describe('what the page says of the figures', () => {
       const analysis = await happenings[what]!();
       const amounts: Readonly<Record<string, unknown>> = {
         '0': 0,
+        one: 1,
         'its fee': analysis?.['platform_fee_cents'],
         'its Delta_R': analysis?.['delta_r_cents'],
       };
@@ -207,6 +210,26 @@ describe('what the page says of the figures', () => {
       (each) => String(each['current']) === 'true',
     )!;
     const referrals = (await shown(patron, '{ referrals { edges { node { accumulatedDeltaR } } } }'))['referrals']!;
+    const bill = (await agent.get('/billing/summary?period=all')).body;
+    const month = (await agent.get('/billing/usage')).body;
+    const used = (await agent.get('/agents/usage')).body;
+    const billing = await shown(
+      agent,
+      `{ me { billingSummary(filter: { period: "all" }) { totalBilledCents } }
+         billingSummary(filter: { period: "all" }) { totalBilledCents } billingUsage { spendCents }
+         agentUsage { totalBilled }
+         valueProofs(filter: { analysisId: "${id}" }) { edges { node { platformFeeCents } } }
+         attribution(id: "${id}") { valueProof { platformFeeCents } } }`,
+    );
+    const [proof] = (await agent.get(`/billing/value-proofs?analysis_id=${id}`)).body[
+      'proofs'
+    ] as unknown as readonly Json[];
+    const sumOfFees = await stored(
+      'select sum(fee_cents) as value from billing.charges where account_id = $1',
+      accountId,
+    );
+    const limit = (await agent.post('/billing/spend-limit', { monthly_limit_cents: 10 ** 9 })).body;
+    const subscribed = (await agent.post('/billing/subscribe', { plan_id: 'pro_trial', accept_terms: true })).body;
     const figures: Readonly<Record<string, readonly unknown[]>> = {
       'Delta_R of an analysis': [
         result['delta_r_cents'],
@@ -233,6 +256,31 @@ describe('what the page says of the figures', () => {
           accountId,
         ),
       ],
+      'the bill of a period': [
+        bill['total_billed_cents'],
+        Number(bill['platform_fee_cents']) + Number(bill['floor_fee_cents']) + Number(bill['plan_fee_cents']),
+        billing['billingSummary']!['totalBilledCents'],
+        billing['me']!['billingSummary']!['totalBilledCents'],
+        sumOfFees,
+      ],
+      'the running month': [month['spend_cents'], billing['billingUsage']!['spendCents'], sumOfFees],
+      'the usage of an agent': [
+        used['total_billed'],
+        Number(used['platform_fee']) + Number(used['floor_fees']) + Number(used['plan_fees']),
+        billing['agentUsage']!['totalBilled'],
+        sumOfFees / 100,
+      ].map((value) => Number(value).toFixed(2)),
+      'its limit': [
+        Number(limit['current_spend_cents']) + Number(limit['remaining_cents']),
+        (await agent.get('/billing/usage')).body['spend_limit_cents'],
+        await stored('select monthly_limit_cents as value from billing.spend_limits where account_id = $1', accountId),
+      ],
+      'the proof of an analysis': [
+        proof!['platform_fee_cents'],
+        (billing['valueProofs']!['edges'] as unknown as readonly Json[])[0]!['node']!['platformFeeCents'],
+        billing['attribution']!['valueProof']!['platformFeeCents'],
+        result['platform_fee_cents'],
+      ],
       'Delta_R of a referral': [
         (await restReferral())['accumulated_delta_r'],
         (referrals['edges'] as unknown as readonly Json[])[0]!['node']!['accumulatedDeltaR'],
@@ -240,6 +288,12 @@ describe('what the page says of the figures', () => {
           'select accumulated_delta_r_cents as value from agents.referrals where account_id <> $1',
           accountId,
         )) / 100,
+      ],
+      'price of a subscription': [
+        subscribed['amount_due_cents'],
+        (await shown(agent, '{ billingSubscription { amountDueCents } }'))['billingSubscription']!['amountDueCents'],
+        (await agent.get('/billing/summary?period=all')).body['plan_fee_cents'],
+        await stored('select sum(amount_cents) as value from billing.plan_charges where account_id = $1', accountId),
       ],
       prices: [current['per_analysis_fee']!['floor_cents'], currentThere['perAnalysisFee']!['floorCents'], 10],
     };

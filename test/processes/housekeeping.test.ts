@@ -23,6 +23,8 @@ const STAYING: Readonly<Record<string, string>> = {
   'auth.authorization_codes': 'forget_old_grants() deletes them',
   'auth.tokens': 'forget_old_grants() deletes them',
   'auth.workspaces': 'are places, not results: they stay as those of live keys do',
+  'billing.spend_limits': 'are the wish of an account, as those of live keys are',
+  'billing.subscriptions': 'forget_old_sandbox_subscriptions() deletes them after thirty days',
   'billing.value_proofs': 'forget_old_sandbox_proofs() deletes them after thirty days',
   'events.outbox': 'forget_old_events() deletes them',
   'events.webhook_deliveries': 'forget_old_deliveries() deletes them',

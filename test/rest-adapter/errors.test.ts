@@ -31,8 +31,6 @@ describe('problems of the request', () => {
     ['/v1', 'GET'],
     ['/v1/', 'GET'],
     ['/v1/nowhere', 'GET'],
-    ['/v1/agents/usage', 'GET'],
-    ['/v1/agents/usage', 'PATCH'],
     ['/v1/attribution/', 'GET'],
     ['/v1/attribution/a/b/c', 'GET'],
     ['/v1/%E0%A4%A', 'POST'],

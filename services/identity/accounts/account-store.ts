@@ -82,6 +82,11 @@ export async function planIn(em: SqlEntityManager, accountId: Uuid): Promise<Pla
   return account.plan;
 }
 
+/** Puts an account on another plan: from now on, what it completes costs what that plan says. */
+export async function changePlan(em: SqlEntityManager, accountId: string, plan: Plan): Promise<void> {
+  await em.execute(`update auth.accounts set plan = ? where account_id = ?`, [plan, accountId]);
+}
+
 /** Puts the account's agent on another tier; its next call is limited by that. */
 export async function changeTier(em: SqlEntityManager, accountId: string, tier: Tier): Promise<void> {
   await em.execute(`update auth.accounts set tier = ? where account_id = ?`, [tier, accountId]);

@@ -100,7 +100,8 @@ export interface Standing {
  * the tier.
  */
 export function rateLimitOf({ plan, tier, agreedPerMinute, agreedPerDay }: Standing): RateLimit {
-  const { perMinute, perDay } = plan === 'pay_per_analysis' ? rateLimitOfTier(tier) : limitsInForce[plan];
+  const { perMinute, perDay } =
+    plan === 'pay_per_analysis' ? rateLimitOfTier(tier) : limitsInForce[plan === 'pro_trial' ? 'pro' : plan];
   return { perMinute: agreedPerMinute ?? perMinute, perDay: agreedPerDay ?? perDay };
 }
 

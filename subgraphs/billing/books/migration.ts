@@ -1,10 +1,17 @@
 import type { Migration } from '../../../platform/postgres/migrate.ts';
 
 /** Whether a transfer is not the one that a document asks for: its owner, accounts, amount, currency and moment. */
-const differs = (document: string, debit: string, credit: string, amount: string, currency: string, at: string) =>
+export const differs = (
+  document: string,
+  debit: string,
+  credit: string,
+  amount: string,
+  currency: string,
+  at: string,
+) =>
   `(t.key is null or t.account_id <> ${document}.account_id or t.amount_cents <> ${amount} or t.currency <> ${currency}
      or t.posted_at <> ${document}.${at} or d.kind <> ${debit} or c.kind <> ${credit})`;
-const LEGS =
+export const LEGS =
   'left join billing.ledger_accounts d on d.id = t.debit left join billing.ledger_accounts c on c.id = t.credit';
 
 /** Each way in which the books could be wrong, as what is found of it. */

@@ -11,6 +11,11 @@ import type { Database } from '../../../platform/postgres/database.ts';
 export class CreditedAgentType {
   @Field(() => ID)
   id!: string;
+
+  /** Null for every agent but one's own; there where a field requires it. */
+  @Directive('@external')
+  @Field(() => ID, { nullable: true })
+  agentUuid?: string | null;
 }
 
 /** What billing adds to an agent. */

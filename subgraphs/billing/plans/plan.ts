@@ -3,7 +3,7 @@ import type { plan } from '../../../schema/contract/plans.ts';
 import { FEE_FLOOR_CENTS, FEE_RATE } from '../../../schema/platform-fee.ts';
 import type { Plan } from '../../../schema/principal.ts';
 
-export type PlanId = Plan | 'sandbox' | 'pro_trial';
+export type PlanId = Plan | 'sandbox';
 
 /** A plan as it is for everybody. Money in USD cents; null where a price or limit is agreed by contract. */
 type PricedPlan = Omit<z.output<typeof plan>, 'current'> & { readonly planId: PlanId };

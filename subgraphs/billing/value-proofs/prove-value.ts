@@ -10,10 +10,8 @@ import { signReceipt } from '../../../services/trust/signed-receipt.ts';
 import type { SigningKeyStore } from '../../../services/trust/signing-key-store.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
 import { sandboxFee } from '../fees/fee.ts';
+import { USUAL_CURRENCY } from '../ledger/ledger.ts';
 import { finishedAnalysis, type FinishedAnalysis } from '../fees/finished-analysis.ts';
-
-/** What charges without a currency are in. */
-export const USUAL_CURRENCY = 'USD';
 
 interface Cost {
   readonly feeCents: number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { areFewRules } from '../../../../schema/contract/channel-rules.ts';
 import { ATTRIBUTION_DEFAULTS, newAttribution } from '../../../../schema/contract/attribution-request.ts';
-import type { Principal } from '../../../../schema/principal.ts';
+import type { Environment, Principal } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
@@ -40,10 +40,20 @@ export interface RunAttributionServices extends SourceServices {
   /** The channels that a source has rows of. */
   readonly channelsOf: (source: SourceKey) => Promise<readonly string[]>;
   readonly feeAhead: FeeAhead;
+  readonly refuseBeyondLimit: RefuseBeyondLimit;
   readonly isAgent: IsAgent;
   readonly measureQuality: MeasureQuality;
   readonly clock: () => Date;
 }
+
+/**
+ * Refuses an analysis that its account does not want to pay for, in the transaction that would accept it.
+ * @throws ProblemError `spend_limit_exceeded`
+ */
+export type RefuseBeyondLimit = (
+  em: SqlEntityManager,
+  wanted: { readonly accountId: Uuid; readonly environment: Environment; readonly currency: string | null },
+) => Promise<void>;
 
 /** The analysis that was accepted. */
 export const runEffect = z.object({ attributionId: uuid });
@@ -53,7 +63,7 @@ export const runEffect = z.object({ attributionId: uuid });
  * is always run and a refused one leaves nothing.
  * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace, and rows that are not good
  *   enough), `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
- *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
+ *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait), `spend_limit_exceeded`.
  */
 export async function runAttribution(
   services: RunAttributionServices,
@@ -92,6 +102,8 @@ export async function runAttribution(
     for (const [place, each] of sources.entries()) refuseUnusable(each, sourceParam(input, place));
     refuseWithoutUsers(sources, model);
     const [source] = sources;
+    const { environment } = principal;
+    await services.refuseBeyondLimit(em, { accountId, environment, currency: source.currency ?? null });
     const attribution = em.create(Attribution, {
       id: newUuid(now.getTime()),
       accountId,
@@ -112,7 +124,7 @@ export async function runAttribution(
       markovOrder: input.modelOptions?.markovOrder ?? ATTRIBUTION_DEFAULTS.markovOrder,
       acceptQuality: input.acceptQuality ?? null,
       autoRefresh,
-      environment: principal.environment,
+      environment,
       createdAt: now,
     });
     await em.flush();
