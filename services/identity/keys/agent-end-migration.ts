@@ -5,7 +5,7 @@ import type { Migration } from '../../../platform/postgres/migrate.ts';
  * have granted it included.
  */
 export const agentEndMigration: Migration = {
-  name: '041-agent-end',
+  name: '043-agent-end',
   up: [
     `create function auth.end_agent(in_agent uuid) returns table (key_id uuid)
        language plpgsql volatile security definer set search_path = auth, pg_temp as $$
