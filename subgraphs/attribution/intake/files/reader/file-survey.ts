@@ -8,10 +8,9 @@ import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
 import { answerTo } from './refuse-open-file.ts';
-import { columnOf, hasOrders, type RecordLayout, type RowForm } from './record-layout.ts';
+import { columnOf, type RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
-import { RefundRows } from './refund-rows.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { isTotal } from './row-tests.ts';
 import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
@@ -37,8 +36,6 @@ export interface SurveyFinding {
   readonly currencies: readonly CurrencySum[];
   readonly readings: readonly ColumnReading[];
   readonly earliest: EarliestRows;
-  /** With the ids of the orders concerned, and no sums yet. */
-  readonly refunds: RefundRows;
 }
 
 interface Watched<Evidence> {
@@ -61,8 +58,6 @@ export class FileSurvey implements RowSink {
   readonly #times: readonly Watched<TimeEvidence>[];
   readonly #sums: CurrencySums;
   readonly #earliest = new EarliestRows();
-  readonly #refunds = new RefundRows();
-  readonly #ofOrders: readonly RowForm[];
   readonly #located = new Located();
 
   constructor(layout: RecordLayout, order: ReadingOrder, hasPlainNumbers: boolean, onPause: () => void) {
@@ -73,7 +68,6 @@ export class FileSurvey implements RowSink {
     this.#numbers = this.#watch([...DECIMAL_COLUMNS, ...COUNT_COLUMNS, ...RATE_COLUMNS], () => new NumberEvidence());
     this.#times = this.#watch(TIME_COLUMNS, () => new TimeEvidence());
     this.#sums = new CurrencySums(layout.forms);
-    this.#ofOrders = layout.forms.filter(hasOrders);
   }
 
   row(cells: RowCells): void {
@@ -83,7 +77,6 @@ export class FileSurvey implements RowSink {
     for (const watched of this.#numbers) this.#look(watched, cells);
     for (const watched of this.#times) this.#look(watched, cells);
     if (!isTotal(cells) || this.#isDated(cells)) this.#sums.add(cells);
-    for (const form of this.#ofOrders) this.#refunds.look(form, cells);
     for (const form of forms)
       if (form.oncePer !== null && form.when?.(cells) !== false) this.#earliest.look(form, cells);
   }
@@ -125,7 +118,6 @@ export class FileSurvey implements RowSink {
     return {
       styles: this.#stylesOf(decimals, orders),
       earliest: this.#earliest,
-      refunds: this.#refunds,
       currency: this.#currency(currencies.length > 0, questions),
       questions,
       currencies,

@@ -7,7 +7,6 @@ import type { RecordLayout } from './record-layout.ts';
 import type { CellSource } from './row-cells.ts';
 import { NotPlainError, RecordIntake, type Handover, type IntakePlan } from './record-intake.ts';
 import { PLAIN_STYLES } from './record-tables.ts';
-import { RefundRows } from './refund-rows.ts';
 import { refuseCurrencies, refuseQuestions } from './refuse-open-file.ts';
 import { asRemembered } from './remembered-wishes.ts';
 import { SourceFile, type OpenedFile } from './source-file.ts';
@@ -34,7 +33,6 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
         currency: order.amountCurrency,
         isGuess: true,
         earliest: new EarliestRows(),
-        refunds: new RefundRows(),
       };
       return await takeRows(plan, order, opened, handover);
     } catch (error) {
@@ -48,7 +46,6 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
   if (!order.isDryRun) refuseQuestions(open);
   const plan = planOf(layout, found, order);
   if (!order.isDryRun) refuseCurrencies(found.currencies, order.currency ?? plan.currency, order.rates);
-  if (!plan.refunds.isEmpty) await takeRefunds(plan, order, await file.open(encoding), handover);
   const finding = await takeRows(plan, order, await file.open(encoding), handover);
   return order.isDryRun ? { ...finding, inspection: inspectionOf(layout, found, open) } : finding;
 }
@@ -76,13 +73,6 @@ async function takeRows(
   return intake.finding();
 }
 
-/** Rows are looked at as they will be taken: what is refused lowers no order. */
-async function takeRefunds(plan: IntakePlan, order: ReadingOrder, opened: OpenedFile, handover: Handover) {
-  plan.refunds.isCollecting = true;
-  await takeRows(plan, order, opened, handover);
-  plan.refunds.isCollecting = false;
-}
-
 async function surveyed(
   layout: RecordLayout,
   order: ReadingOrder,
@@ -95,7 +85,7 @@ async function surveyed(
 }
 
 function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder): IntakePlan {
-  const { styles, earliest, refunds, currencies } = found;
+  const { styles, earliest, currencies } = found;
   // Of several, what there are rates for is worth something in the one that there are none for.
   const unrated = currencies.filter(({ currency }) => !Object.hasOwn(order.rates, currency));
   const named = unrated.length === 1 && currencies.length > 1 ? unrated[0]!.currency : null;
@@ -106,7 +96,6 @@ function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder)
     currency: currency ?? found.currency,
     isGuess: false,
     earliest,
-    refunds,
   };
 }
 

@@ -7,11 +7,10 @@ import { NumberCell, TimeCell, type Cell } from './cells.ts';
 import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
-import { columnOf, hasOrders, type RecordLayout, type RowForm } from './record-layout.ts';
+import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
-import type { RefundRows } from './refund-rows.ts';
 import { RejectedRevenue } from './rejected-revenue.ts';
 import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
@@ -39,11 +38,9 @@ export interface IntakePlan {
   readonly isGuess: boolean;
   /** Where of several rows only the earliest counts. */
   readonly earliest: EarliestRows;
-  /** Orders that rows of their own lower. */
-  readonly refunds: RefundRows;
 }
 
-type NotPlain = RejectCode | 'open_numbers' | 'negative_order';
+type NotPlain = RejectCode | 'open_numbers';
 
 /** A file that was taken as plainly written is not: all of it must be looked at. */
 export class NotPlainError extends ReadingStoppedError {
@@ -101,6 +98,8 @@ export class RecordIntake implements RowSink {
   #skipped = 0;
   #touchpoints = 0;
   #conversions = 0;
+  #refunds = 0;
+  #amountless = 0;
   #earliestMs = Infinity;
   #latestMs = -Infinity;
 
@@ -116,10 +115,8 @@ export class RecordIntake implements RowSink {
       unnamed: plan.currency,
       rates: order.rates,
       styles: plan.styles,
-      refunds: plan.refunds,
     });
-    const { forms } = plan.layout;
-    this.#forms = (plan.refunds.isCollecting ? forms.filter(hasOrders) : forms).map((form) => this.#readForm(form));
+    this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
     this.#rejectedRevenue = new RejectedRevenue(
       plan.layout,
@@ -173,7 +170,8 @@ export class RecordIntake implements RowSink {
       skipped: this.#skipped,
       touchpoints: this.#touchpoints,
       conversions: this.#conversions,
-      refundRows: this.#plan.refunds.counts,
+      refunds: this.#refunds,
+      amountless: this.#amountless,
       rejectedRevenue: this.#rejectedRevenue.sum,
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -210,6 +208,7 @@ export class RecordIntake implements RowSink {
   /** What is wrong with a row that was refused is told. */
   #readRow({ form, cells: read, others }: ReadForm, cells: RowCells, line: number): Outcome {
     this.#shape.exchange?.currency.begin();
+    if (this.#shape.order !== null) this.#shape.order.needsOrder = form.needsOrder === true;
     for (const cell of others) cell.read(NOTHING, 0, 0);
     for (let index = 0; index < read.length; index += 1) {
       const { source, cell } = read[index]!;
@@ -247,8 +246,11 @@ export class RecordIntake implements RowSink {
 
   #take(cells: RowCells, line: number, form: RowForm): Outcome {
     const table = this.#shape.tableOf();
-    const settled = table.name === 'conversions' ? this.#settledByOrder(cells, line, form) : null;
-    if (settled !== null) return settled;
+    // A refund without an amount.
+    if (form.needsOrder === true && table.name !== 'refunds') {
+      this.#amountless += 1;
+      return 'left_out';
+    }
     const fault = table.add(line);
     if (fault !== null) {
       this.#reject(line, '', fault, '');
@@ -258,37 +260,17 @@ export class RecordIntake implements RowSink {
     this.#shape.exchange?.count();
     if (table.name === 'conversions') this.#conversions += 1;
     if (table.name === 'touchpoints') this.#touchpoints += 1;
+    if (table.name === 'refunds') this.#refunds += 1;
     if (bytesOf(table) >= BLOCK_BYTES) {
       this.#refuseOpenNumbers();
       this.#handOn(table);
     }
+    // It counts on the day of its order.
+    if (table.name === 'refunds') return 'taken';
     const ms = this.#shape.timeMs();
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
     return 'taken';
-  }
-
-  /** What becomes of a row that is not stored: it stands in that of its order, or only tells what is to stand there. */
-  #settledByOrder(cells: RowCells, line: number, form: RowForm): Outcome | null {
-    const { order } = this.#shape;
-    const { refunds, isGuess } = this.#plan;
-    if (order === null) return null;
-    if (refunds.isCollecting) {
-      order.tell();
-      return 'taken';
-    }
-    if (isGuess && order.isNegative) throw new NotPlainError('negative_order');
-    if (order.isTakenOff) {
-      refunds.counts.takenOff += 1;
-      this.#sample?.take(cells, line, form);
-      return 'taken';
-    }
-    if (form.needsOrder) {
-      refunds.counts.leftOut += 1;
-      return 'left_out';
-    }
-    if (order.isNegative) refunds.counts.alone += 1;
-    return null;
   }
 
   /** Nothing is stored of which a whole column may mean something else. */

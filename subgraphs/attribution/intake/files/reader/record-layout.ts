@@ -14,12 +14,9 @@ export interface RowForm {
   readonly when: RowTest | null;
   /** Of all rows that agree in these values only the earliest counts. */
   readonly oncePer: readonly CellSource[] | null;
-  /** Refunds, which say nothing where the file does not have their order. */
+  /** Refunds, which say nothing where nobody tells their order. */
   readonly needsOrder?: boolean;
 }
-
-/** Whether rows of a form may be orders. */
-export const hasOrders = ({ columns, oncePer }: RowForm): boolean => columns.has('order_id') && oncePer === null;
 
 /** Why a file cannot be used although it is known what it is: as a whole, or for rows of a sort. */
 export interface LayoutRefusal {

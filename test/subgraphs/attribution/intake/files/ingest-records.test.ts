@@ -62,7 +62,7 @@ describe('kinds', () => {
       kind: 'conversions',
       rowsAccepted: 2,
       rowsRejected: 1,
-      conversions: 2,
+      conversions: 1,
       touchpoints: 0,
       currency: 'EUR',
     });
@@ -103,14 +103,14 @@ describe('kinds', () => {
       expect(report).toMatchObject({
         rowsAccepted: 5,
         rowsRejected: 0,
-        conversions: 3,
-        latest: '2025-01-02T00:00:00.000Z',
+        conversions: 2,
+        latest: '2025-01-01T00:00:00.000Z',
       });
       expect(report.quality.repeatedOrders).toBeUndefined();
       expect(report.warnings).toEqual([
         '2 rows are refunds, which were taken off the order of the same id.',
-        '1 row has a negative amount and no order of its order_id in the file. Stored as it stands, such a row ' +
-          'replaces an order of the same id that another file brought. Send orders and their refunds in one file.',
+        '1 row is a refund, 1.00 EUR in all, of an order that the source does not hold. Each stands as a row of its own ' +
+          'until its order comes, which it then lowers.',
       ]);
       expect((await conversions(source)).map((row) => [row.order_id, row.revenue, row.ts])).toEqual([
         ['R2', '0', '2025-01-01 00:00:00.000'],

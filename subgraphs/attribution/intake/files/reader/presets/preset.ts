@@ -42,7 +42,7 @@ export interface PresetForm {
   readonly when?: readonly PresetTest[];
   /** Of all rows that agree in these values, the earliest counts: one touch for each session. */
   readonly oncePer?: readonly (PresetColumn | readonly PresetColumn[])[];
-  /** Refunds, of negative amounts: taken off the order of the same id, and left out where the file does not have it. */
+  /** Refunds, of negative amounts: taken off the order of the same id, and nothing where nobody tells it. */
   readonly needsOrder?: boolean;
 }
 
