@@ -8,6 +8,7 @@ import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../data-sources/data-source.ts';
 import { RECORD_MEDIA_TYPES } from '../connectors/records-body.ts';
 import type { FileQuality } from '../data-sources/upload.ts';
+import { versionOf, versionsOf } from '../touchpoints/row-versions.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 import { ratesOf } from './exchange-rates.ts';
 import type { WrittenRates } from './reader/currency-rates.ts';
@@ -25,7 +26,6 @@ import {
 } from './reading-messages.ts';
 import { refusalProblem } from './reader-process.ts';
 import { lowerRefundedOrders } from './refunded-orders.ts';
-import { versionOf, versionsOf } from './row-versions.ts';
 import type { FileSize, ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
 import { rejectMessage } from './rejects.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { LARGEST_TOLD_BY_NONE, OF_ORDERS } from './row-versions.ts';
+import { OF_ORDERS, standsIn } from '../touchpoints/row-versions.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
 import { MAX_AMOUNT } from './reader/decimals.ts';
 import { RATE_HOLDS_DAYS } from './reader/currency-rates.ts';
@@ -32,16 +32,13 @@ const REFUNDS = `(
 const CONCERNED = `(SELECT * FROM conversions FINAL
   WHERE ${OF_SOURCE} AND order_id IN (SELECT order_id FROM refunds WHERE ${OF_SOURCE}))`;
 
-/** Nobody has told the order yet: its refunds stand in its place. */
-const isStandIn = (version: string): string => `${version} <= ${LARGEST_TOLD_BY_NONE}`;
-
 /**
  * Which refunds count for which order. What a shop says of its orders holds against what others saw of them; refunds
  * that say nothing without their order wait for it.
  */
 const COUNTS =
   `(refund.version >= ${OF_ORDERS} OR orders.version < ${OF_ORDERS}) ` +
-  `AND NOT (refund.needs_order = 1 AND ${isStandIn('orders.version')})`;
+  `AND NOT (refund.needs_order = 1 AND ${standsIn('orders.version')})`;
 
 /** By the rate of the day of the order, as it was itself taken: what was paid back in full is worth what was paid. */
 const PAID_BACK = `(
@@ -117,7 +114,7 @@ const FATES = `
       AND order_id NOT IN (SELECT order_id FROM refunds WHERE ${OF_UPLOAD})) AS loweredByOthers
   FROM (
     SELECT revenue, needs_order, order_id IN (
-      SELECT order_id FROM conversions FINAL WHERE ${OF_SOURCE} AND NOT (${isStandIn('version')})
+      SELECT order_id FROM conversions FINAL WHERE ${OF_SOURCE} AND NOT (${standsIn('version')})
     ) AS is_told, version < ${OF_ORDERS} AND order_id IN (
       SELECT order_id FROM conversions WHERE ${OF_SOURCE} AND version >= ${OF_ORDERS}
     ) AS is_overruled FROM refunds FINAL WHERE ${OF_UPLOAD}

@@ -3,8 +3,11 @@
 /** What a shop says of its orders wins over what somebody saw of them, whichever comes later. */
 export const OF_ORDERS = 1n << 63n;
 
-/** Beneath every version of an upload: of rows that stand in for orders which no file has told. */
-export const LARGEST_TOLD_BY_NONE = 1n << 20n;
+/** Beneath every version of an upload. */
+const LARGEST_TOLD_BY_NONE = 1n << 20n;
+
+/** A row of refunds stands in for their order, which no file has told. */
+export const standsIn = (version: string): string => `${version} <= ${LARGEST_TOLD_BY_NONE}`;
 
 /** Later uploads win over earlier ones, later blocks of an upload over its earlier ones. */
 export function versionOf(now: Date, block: number, isOfOrders: boolean): string {
