@@ -14,7 +14,14 @@ import { ratesOf } from './exchange-rates.ts';
 import type { WrittenRates } from './reader/currency-rates.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
-import { amountlessWarning, fateWarnings, lookedAtWarnings, MONEY, repeatedWarning } from './order-warnings.ts';
+import {
+  addedWarning,
+  amountlessWarning,
+  fateWarnings,
+  lookedAtWarnings,
+  MONEY,
+  repeatedWarning,
+} from './order-warnings.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import {
   FRAME,
@@ -111,7 +118,9 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
       ...(fates === null ? [] : fateWarnings(fates, report.currency ?? DEFAULT_CURRENCY)),
       ...(repeated === 0 ? [] : [repeatedWarning(repeated)]),
     ];
-    return { ...report, warnings, quality: { ...report.quality, ...(repeated > 0 && { repeatedOrders: repeated }) } };
+    // What rows of one order are was settled: none of them is missing.
+    const isLost = repeated > 0 && finding.orderRows === null;
+    return { ...report, warnings, quality: { ...report.quality, ...(isLost && { repeatedOrders: repeated }) } };
   } finally {
     await blocks.abandoned();
   }
@@ -218,7 +227,18 @@ const LEFT_OUT: Readonly<Partial<Record<ReadingFinding['kind'], string>>> = {
 
 /** What the sender should know beside the rejects. */
 export function warningsOf(
-  { kind, preset, skipped, hasZoneless, currency, converted, amountless, headerDigest, sample }: ReadingFinding,
+  {
+    kind,
+    preset,
+    skipped,
+    hasZoneless,
+    currency,
+    converted,
+    amountless,
+    addedLines,
+    headerDigest,
+    sample,
+  }: ReadingFinding,
   remembered: ReadingOptions['remembered'] = {},
 ): string[] {
   return [
@@ -241,6 +261,7 @@ export function warningsOf(
             `${LEFT_OUT[kind] ?? 'sums'}.`,
         ]),
     ...amountlessWarning(amountless),
+    ...addedWarning(addedLines),
     // Of a dry run; what is stored is counted in the store.
     ...(sample === undefined ? [] : lookedAtWarnings(sample, currency ?? DEFAULT_CURRENCY)),
     ...(hasZoneless

@@ -7,8 +7,12 @@ export const MONEY = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, 
 
 /** @param repeated rows of one file whose order id another row of it has, beside the one that counts */
 export const repeatedWarning = (repeated: number): string =>
-  `${rows(repeated, 'repeats', 'repeat')} an order_id of the file. Of each order the last row counts, and the ` +
-  'revenue of the others is lost. Send one row per order with its whole revenue, not one per item.';
+  `${rows(repeated, 'repeats', 'repeat')} an order_id of the file. Of each order the last row counts, as the whole of it.`;
+
+export const addedWarning = (lines: number): string[] =>
+  lines === 0
+    ? []
+    : [`${rows(lines, 'is a further line of an order, and was', 'are further lines of orders, and were')} added up.`];
 
 export function fateWarnings(fates: RefundFates, currency: string): string[] {
   const { takenOff, overruled, alone, aloneAmount, waiting, waitingAmount, loweredByOthers } = fates;

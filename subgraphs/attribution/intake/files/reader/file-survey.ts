@@ -8,6 +8,13 @@ import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
 import { answerTo } from './refuse-open-file.ts';
+import {
+  OrderRowsEvidence,
+  orderColumnsOf,
+  orderRowsQuestion,
+  type OrderColumns,
+  type OrderRows,
+} from './order-rows.ts';
 import { columnOf, type RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
@@ -36,6 +43,8 @@ export interface SurveyFinding {
   readonly currencies: readonly CurrencySum[];
   readonly readings: readonly ColumnReading[];
   readonly earliest: EarliestRows;
+  /** What rows of one order are, where it makes a difference. */
+  readonly orderRows: OrderRows | null;
 }
 
 interface Watched<Evidence> {
@@ -58,6 +67,8 @@ export class FileSurvey implements RowSink {
   readonly #times: readonly Watched<TimeEvidence>[];
   readonly #sums: CurrencySums;
   readonly #earliest = new EarliestRows();
+  readonly #orderColumns: OrderColumns | null;
+  readonly #orderRows: OrderRowsEvidence | null;
   readonly #located = new Located();
 
   constructor(layout: RecordLayout, order: ReadingOrder, hasPlainNumbers: boolean, onPause: () => void) {
@@ -68,6 +79,8 @@ export class FileSurvey implements RowSink {
     this.#numbers = this.#watch([...DECIMAL_COLUMNS, ...COUNT_COLUMNS, ...RATE_COLUMNS], () => new NumberEvidence());
     this.#times = this.#watch(TIME_COLUMNS, () => new TimeEvidence());
     this.#sums = new CurrencySums(layout.forms);
+    this.#orderColumns = orderColumnsOf(layout);
+    this.#orderRows = this.#orderColumns === null ? null : new OrderRowsEvidence(this.#orderColumns);
   }
 
   row(cells: RowCells): void {
@@ -77,6 +90,7 @@ export class FileSurvey implements RowSink {
     for (const watched of this.#numbers) this.#look(watched, cells);
     for (const watched of this.#times) this.#look(watched, cells);
     if (!isTotal(cells) || this.#isDated(cells)) this.#sums.add(cells);
+    this.#orderRows?.add(cells);
     for (const form of forms)
       if (form.oncePer !== null && form.when?.(cells) !== false) this.#earliest.look(form, cells);
   }
@@ -118,6 +132,7 @@ export class FileSurvey implements RowSink {
     return {
       styles: this.#stylesOf(decimals, orders),
       earliest: this.#earliest,
+      orderRows: this.#settleOrderRows(decimals.get('revenue') ?? 'point', questions),
       currency: this.#currency(currencies.length > 0, questions),
       questions,
       currencies,
@@ -193,6 +208,20 @@ export class FileSurvey implements RowSink {
       decimalOf: (column) => decimals.get(column) ?? null,
       timeOf: (column) => times.get(column) ?? null,
     };
+  }
+
+  #settleOrderRows(decimal: DecimalSign, questions: Question[]): OrderRows | null {
+    const found = this.#orderRows?.found(decimal) ?? null;
+    if (found === null) return null;
+    const question = orderRowsQuestion(
+      columnOf(this.#layout, this.#orderColumns!.order),
+      this.#orderColumns!.revenueName,
+    );
+    const given = this.#order.answers[question.id];
+    if (given !== undefined) return answerTo(question, given) as OrderRows;
+    if (found !== 'open') return found;
+    questions.push(question);
+    return null;
   }
 
   /** Of signs beside the amounts, where it was not said. */

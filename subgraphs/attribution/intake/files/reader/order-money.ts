@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { CurrencyCell, NumberCell, TextCell } from './cells.ts';
+import type { CurrencyCell, KnownNumberCell, NumberCell, TextCell } from './cells.ts';
 import { MAX_AMOUNT } from './decimals.ts';
+import type { OrderLines } from './order-lines.ts';
+import type { SeenOrders } from './seen-orders.ts';
 
 /** Of revenue, in the columns that keep it. */
 export const REVENUE_DECIMALS = 4;
@@ -13,6 +15,7 @@ interface OrderCells {
   readonly revenue: NumberCell;
   readonly refunded: NumberCell;
   readonly currency: CurrencyCell;
+  readonly cogs: KnownNumberCell;
 }
 
 /** What an order, or what was paid back of one, is worth by the row that has been read. */
@@ -21,8 +24,12 @@ export class OrderMoney {
   /** Refunds of the form that is read say nothing without their order. */
   needsOrder = false;
 
-  constructor(cells: OrderCells) {
+  /** Where rows are lines of their orders; else null. */
+  readonly #lines: OrderLines | null;
+
+  constructor(cells: OrderCells, lines: OrderLines | null) {
     this.#cells = cells;
+    this.#lines = lines;
   }
 
   /** A row of its own for what was paid back: less than nothing, of an order that has an id. */
@@ -36,6 +43,11 @@ export class OrderMoney {
     return id.isEmpty ? null : orderKey(id.latin1());
   }
 
+  /** Whether an order of its id was there before, not counting what was paid back. */
+  isSeen(orders: SeenOrders): boolean {
+    return !this.isRefund && this.#cells.order_id.isAddedAgain(orders);
+  }
+
   /** Another currency than the source's; null for that. */
   get foreign(): string | null {
     return this.#cells.currency.foreign;
@@ -47,11 +59,54 @@ export class OrderMoney {
   }
 
   isOutOfRange(): boolean {
-    return Number(this.amount()) < -MAX_AMOUNT * UNIT;
+    return Math.abs(Number(this.amount())) > MAX_AMOUNT * UNIT;
   }
 
   /** In the unit of the column, in the currency of the row. A refund lowers its order; exports write either sign. */
   amount(): number | bigint {
+    return this.#summed()?.amount ?? this.#ofRow();
+  }
+
+  /** Of all lines of the order, as people read it; null where rows are no lines. */
+  summedAmount(): number | null {
+    const sum = this.#summed();
+    return sum === null ? null : Number(sum.amount) / UNIT;
+  }
+
+  /** Cost of the goods, in the same; null where it is not known. */
+  cogs(): number | bigint | null {
+    const sum = this.#summed();
+    return sum === null ? this.#cogsOfRow() : sum.cogs;
+  }
+
+  /** Tells what the row adds to its order. */
+  tellLine(): void {
+    const line = this.keyInCurrency;
+    if (line !== null) this.#lines?.tell(line, this.#ofRow(), this.#cogsOfRow());
+  }
+
+  /** Whether the row stands for its order, whose other rows are lines of it. */
+  takesLine(): boolean {
+    const line = this.keyInCurrency;
+    return line === null || this.#lines === null || this.#lines.takes(line);
+  }
+
+  /** What tells it from others in the same currency. */
+  get keyInCurrency(): string | null {
+    const { key } = this;
+    return key === null ? null : `${this.foreign ?? ''} ${key}`;
+  }
+
+  #summed(): ReturnType<OrderLines['of']> {
+    const line = this.#lines === null ? null : this.keyInCurrency;
+    return line === null ? null : this.#lines!.of(line);
+  }
+
+  #cogsOfRow(): number | bigint | null {
+    return this.#cells.cogs.isEmpty ? null : this.#cells.cogs.value;
+  }
+
+  #ofRow(): number | bigint {
     const [revenue, refunded] = [this.#cells.revenue.value, this.#cells.refunded.value];
     if (refunded === 0) return revenue;
     if (typeof revenue === 'number' && typeof refunded === 'number') return revenue - Math.abs(refunded);

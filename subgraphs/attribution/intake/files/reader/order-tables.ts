@@ -1,5 +1,5 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
-import type { FlagCell, KnownNumberCell, TextCell, TimeCell } from './cells.ts';
+import type { FlagCell, TextCell, TimeCell } from './cells.ts';
 import { eventName, number, text } from './column-fills.ts';
 import type { Exchange, Money } from './exchange.ts';
 import { REVENUE_DECIMALS, type OrderMoney } from './order-money.ts';
@@ -11,7 +11,6 @@ interface OrderRowCells {
   readonly user_id: UserCell;
   readonly timestamp: TimeCell;
   readonly event_id: TextCell;
-  readonly cogs: KnownNumberCell;
   readonly new_customer: FlagCell;
   readonly conversion_event: TextCell;
   readonly channel: TextCell;
@@ -42,7 +41,10 @@ export function orderTables(exchange: Exchange, order: OrderMoney, cells: OrderR
   const conversions = tableFilledBy('conversions', {
     ...alike,
     revenue: (column) => column.add(exchange.own(order.amount())),
-    cogs: (column) => column.add(cells.cogs.isEmpty ? null : exchange.own(cells.cogs.value)),
+    cogs: (column) => {
+      const cogs = order.cogs();
+      column.add(cogs === null ? null : exchange.own(cogs));
+    },
   });
   const refunds = tableFilledBy('refunds', {
     ...alike,

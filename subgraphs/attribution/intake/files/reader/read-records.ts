@@ -5,6 +5,8 @@ import { FileSurvey, type SurveyFinding } from './file-survey.ts';
 import { inspectionOf } from './inspection.ts';
 import type { RecordLayout } from './record-layout.ts';
 import type { CellSource } from './row-cells.ts';
+import { OrderLines } from './order-lines.ts';
+import { orderColumnsOf } from './order-rows.ts';
 import { NotPlainError, RecordIntake, type Handover, type IntakePlan } from './record-intake.ts';
 import { PLAIN_STYLES } from './record-tables.ts';
 import { refuseCurrencies, refuseQuestions } from './refuse-open-file.ts';
@@ -33,6 +35,8 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
         currency: order.amountCurrency,
         isGuess: true,
         earliest: new EarliestRows(),
+        orderRows: null,
+        lines: null,
       };
       return await takeRows(plan, order, opened, handover);
     } catch (error) {
@@ -46,6 +50,10 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
   if (!order.isDryRun) refuseQuestions(open);
   const plan = planOf(layout, found, order);
   if (!order.isDryRun) refuseCurrencies(found.currencies, order.currency ?? plan.currency, order.rates);
+  if (plan.lines !== null) {
+    await takeRows(plan, order, await file.open(encoding), handover);
+    plan.lines.isCollecting = false;
+  }
   const finding = await takeRows(plan, order, await file.open(encoding), handover);
   return order.isDryRun ? { ...finding, inspection: inspectionOf(layout, found, open) } : finding;
 }
@@ -57,6 +65,8 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
 function isPlainlyWished(order: ReadingOrder, layout: RecordLayout): boolean {
   // A rate of 1,083 is not told from a thousand.
   if (layout.kind === 'fx' || layout.forms.some(({ oncePer }) => oncePer !== null)) return false;
+  // Whether they are lines of orders, only all of them tell.
+  if (orderColumnsOf(layout)?.hasLines === true) return false;
   const zone = order.timezone ?? layout.timeZone ?? 'UTC';
   return !order.isDryRun && zone === 'UTC' && layout.certainty >= ASKED_BELOW;
 }
@@ -85,7 +95,7 @@ async function surveyed(
 }
 
 function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder): IntakePlan {
-  const { styles, earliest, currencies } = found;
+  const { styles, earliest, orderRows, currencies } = found;
   // Of several, what there are rates for is worth something in the one that there are none for.
   const unrated = currencies.filter(({ currency }) => !Object.hasOwn(order.rates, currency));
   const named = unrated.length === 1 && currencies.length > 1 ? unrated[0]!.currency : null;
@@ -96,6 +106,8 @@ function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder)
     currency: currency ?? found.currency,
     isGuess: false,
     earliest,
+    orderRows,
+    lines: orderRows === 'lines' ? new OrderLines() : null,
   };
 }
 

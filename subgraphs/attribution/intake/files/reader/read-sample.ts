@@ -2,7 +2,7 @@ import type { RowForm } from './record-layout.ts';
 import type { RowCells } from './record-reader.ts';
 import type { RecordShape } from './record-tables.ts';
 import { textAt } from './row-tests.ts';
-import { keyOf, SampledRefunds, type RefundsLookedAt } from './sampled-refunds.ts';
+import { SampledRefunds, type RefundsLookedAt } from './sampled-refunds.ts';
 
 /** Rows that are shown as they stand and as they are read. */
 const SHOWN_ROWS = 20;
@@ -78,9 +78,15 @@ export class ReadSample {
         return shown === '' ? [] : [[column, shown.slice(0, LONGEST_SHOWN).toWellFormed()]];
       }),
     );
+    const summed = order?.summedAmount() ?? null;
+    if (summed !== null) {
+      read['revenue'] = String(summed);
+      delete read['refunded'];
+    }
     this.#rows.push({ line, raw, read });
-    const key = isOrder && order !== null ? keyOf(order) : null;
-    if (key !== null && order !== null) this.#shownOrders.push({ key, refunded: order.refundedOfRow(), read });
+    const key = isOrder ? (order?.keyInCurrency ?? null) : null;
+    if (key !== null && order !== null)
+      this.#shownOrders.push({ key, refunded: summed === null ? order.refundedOfRow() : 0, read });
   }
 
   #lookForRepetition(): void {

@@ -8,6 +8,8 @@ import type { EarliestRows } from './earliest-rows.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
 import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
+import type { OrderLines } from './order-lines.ts';
+import { orderColumnsOf, type OrderRows } from './order-rows.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
@@ -15,6 +17,7 @@ import { RejectedRevenue } from './rejected-revenue.ts';
 import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
+import { SeenOrders } from './seen-orders.ts';
 import { UserCell } from './user-cell.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */
@@ -38,9 +41,13 @@ export interface IntakePlan {
   readonly isGuess: boolean;
   /** Where of several rows only the earliest counts. */
   readonly earliest: EarliestRows;
+  /** What rows of one order are, where it makes a difference. */
+  readonly orderRows: OrderRows | null;
+  /** Sums of orders whose rows are lines; they are read once for these alone. */
+  readonly lines: OrderLines | null;
 }
 
-type NotPlain = RejectCode | 'open_numbers';
+type NotPlain = RejectCode | 'open_numbers' | 'repeated_order';
 
 /** A file that was taken as plainly written is not: all of it must be looked at. */
 export class NotPlainError extends ReadingStoppedError {
@@ -93,6 +100,7 @@ export class RecordIntake implements RowSink {
   readonly #rejects: { line: number; column: string; code: string; value: string }[] = [];
   readonly #sample: ReadSample | null;
   readonly #rejectedRevenue: RejectedRevenue;
+  readonly #seenOrders: SeenOrders | null;
   #accepted = 0;
   #rejected = 0;
   #skipped = 0;
@@ -115,7 +123,10 @@ export class RecordIntake implements RowSink {
       unnamed: plan.currency,
       rates: order.rates,
       styles: plan.styles,
+      lines: plan.lines,
     });
+    // Exports have their ways with rows of one order.
+    this.#seenOrders = plan.isGuess && orderColumnsOf(plan.layout) !== null ? new SeenOrders() : null;
     this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
     this.#rejectedRevenue = new RejectedRevenue(
@@ -172,6 +183,8 @@ export class RecordIntake implements RowSink {
       conversions: this.#conversions,
       refunds: this.#refunds,
       amountless: this.#amountless,
+      orderRows: this.#plan.orderRows,
+      addedLines: this.#plan.lines?.added ?? 0,
       rejectedRevenue: this.#rejectedRevenue.sum,
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -251,6 +264,7 @@ export class RecordIntake implements RowSink {
       this.#amountless += 1;
       return 'left_out';
     }
+    if (this.#isLine()) return 'taken';
     const fault = table.add(line);
     if (fault !== null) {
       this.#reject(line, '', fault, '');
@@ -271,6 +285,18 @@ export class RecordIntake implements RowSink {
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
     return 'taken';
+  }
+
+  /** The row only adds to what another one of its order stands for, now or in the reading to come. */
+  #isLine(): boolean {
+    const { lines } = this.#plan;
+    const { order } = this.#shape;
+    if (order === null) return false;
+    if (this.#seenOrders !== null && order.isSeen(this.#seenOrders)) throw new NotPlainError('repeated_order');
+    if (lines === null) return false;
+    if (!lines.isCollecting) return !order.takesLine();
+    order.tellLine();
+    return true;
   }
 
   /** Nothing is stored of which a whole column may mean something else. */

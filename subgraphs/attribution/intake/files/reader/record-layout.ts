@@ -3,6 +3,7 @@ import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
 import { namedSource } from './amounts-in-micros.ts';
 import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainName } from './column-names.ts';
+import { tellsTotal } from './order-row-names.ts';
 import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
 import type { CellSource } from './row-cells.ts';
@@ -139,9 +140,12 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
     doubtful: lessSureThan(NAME_CERTAINTY.likely, found),
     timeZone: null,
     refusal: null,
-    lookedAt: NONE_TAKEN,
+    lookedAt: shape.kind === 'conversions' ? new Set(placesOfTotals(header)) : NONE_TAKEN,
   };
 }
+
+const placesOfTotals = (header: readonly string[]): number[] =>
+  header.flatMap((name, place) => (tellsTotal(name) ? [place] : []));
 
 const lessSureThan = (least: number, { certainties }: FoundColumns): ReadonlySet<CanonicalColumn> =>
   new Set([...certainties].flatMap(([name, certainty]) => (certainty < least ? [name] : [])));

@@ -15,6 +15,7 @@ import { CurrencyNameCell } from './currency-name-cell.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
 import type { ExchangeRates } from './currency-rates.ts';
 import { Exchange, type Money, type MoneyFault } from './exchange.ts';
+import type { OrderLines } from './order-lines.ts';
 import { OrderMoney, REVENUE_DECIMALS } from './order-money.ts';
 import { moneyOf, orderTables } from './order-tables.ts';
 import { RateCell } from './rate-cell.ts';
@@ -55,6 +56,8 @@ export interface ShapeOptions {
   /** What other currencies are worth in it. */
   readonly rates: ExchangeRates;
   readonly styles: Styles;
+  /** Where rows are lines of orders; else null. */
+  readonly lines: OrderLines | null;
 }
 
 /** How the columns of a file are written; null where plainly. */
@@ -175,7 +178,7 @@ function eventShape(options: ShapeOptions): RecordShape {
     options,
     touch.timestamp,
     () => (isTouch() ? touchMoney() : moneyOf(order)),
-    () => (isTouch() ? 0 : cells.cogs.value),
+    () => (isTouch() ? 0 : (order.cogs() ?? 0)),
   );
   const cells = {
     ...touch,
@@ -189,7 +192,7 @@ function eventShape(options: ShapeOptions): RecordShape {
     conversion_event: new TextCell(false),
   };
   const clicks = new ClickCells();
-  const order = new OrderMoney(cells);
+  const order = new OrderMoney(cells, null);
   const touches = touchTable(cells, clicks, exchange);
   const orders = orderTables(exchange, order, cells);
   const isTouch = (): boolean => cells.conversion.value === 0;
@@ -211,7 +214,7 @@ function conversionShape(options: ShapeOptions): RecordShape {
     options,
     timestamp,
     () => moneyOf(order),
-    () => cells.cogs.value,
+    () => order.cogs() ?? 0,
   );
   const cells = {
     order_id: new TextCell(true),
@@ -227,7 +230,7 @@ function conversionShape(options: ShapeOptions): RecordShape {
     channel: new TextCell(false),
     campaign: new TextCell(false),
   };
-  const order = new OrderMoney(cells);
+  const order = new OrderMoney(cells, options.lines);
   const orders = orderTables(exchange, order, cells);
   return {
     cells: placed(cells),

@@ -25,7 +25,7 @@ export class SampledRefunds {
 
   /** @param own what it is worth in the currency of the source */
   add(order: OrderMoney, own: number | bigint): void {
-    const key = keyOf(order);
+    const key = order.keyInCurrency;
     if (key === null) return;
     const known = this.#paidBack.get(key) ?? { rows: 0, written: 0, own: 0 };
     if (known.rows === 0 && this.#paidBack.size === KEPT_ORDERS) return;
@@ -35,7 +35,7 @@ export class SampledRefunds {
     this.#paidBack.set(key, known);
   }
 
-  /** Of an order, in its currency; 0 where nothing was. @param key of {@link keyOf} */
+  /** Of an order, in its currency; 0 where nothing was. @param key its `keyInCurrency` */
   of(key: string): number {
     return this.#paidBack.get(key)?.written ?? 0;
   }
@@ -52,6 +52,3 @@ export class SampledRefunds {
     return { ofFile, ofOthers, amountOfOthers };
   }
 }
-
-/** Of an order and the currency of its row; null where it has no id. */
-export const keyOf = ({ key, foreign }: OrderMoney): string | null => (key === null ? null : `${foreign ?? ''} ${key}`);
