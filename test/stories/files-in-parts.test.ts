@@ -36,6 +36,18 @@ const SHOPS: Readonly<Record<string, Shop>> = {
     conversions: 12,
     revenue: 1_070,
   },
+  // Without the pairs no order would meet a touch, which is refused.
+  'visits under a cookie, orders under an address and that cookie': {
+    files: {
+      visits: rowsOf('cookie_id,timestamp,channel', (user) => `c${user},2026-01-05T10:00:00Z,email`),
+      orders: rowsOf(
+        'order_id,email,cookie_id,timestamp,revenue',
+        (user) => `o${user},u${user}@shop.example,c${user},2026-01-06T10:00:00Z,100`,
+      ),
+    },
+    conversions: 12,
+    revenue: 1_200,
+  },
   'orders line by line': {
     files: {
       touches: TOUCHES,

@@ -236,6 +236,7 @@ export function warningsOf(
     converted,
     amountless,
     addedLines,
+    pairs,
     headerDigest,
     sample,
   }: ReadingFinding,
@@ -262,6 +263,12 @@ export function warningsOf(
         ]),
     ...amountlessWarning(amountless),
     ...addedWarning(addedLines),
+    ...(pairs === 0
+      ? []
+      : [
+          `${pairs} ${pairs === 1 ? 'pair of ids stands' : 'pairs of ids stand'} beside each other in rows of the file. ` +
+            'The two ids of each are one person.',
+        ]),
     // Of a dry run; what is stored is counted in the store.
     ...(sample === undefined ? [] : lookedAtWarnings(sample, currency ?? DEFAULT_CURRENCY)),
     ...(hasZoneless

@@ -130,6 +130,8 @@ export interface ReadingFinding {
   readonly orderRows: OrderRows | null;
   /** Rows that were added to another one of their order. */
   readonly addedLines: number;
+  /** Pairs of ids that stand beside each other in rows of anything. */
+  readonly pairs: number;
   /** Time span of the accepted rows, milliseconds since 1970; null when none has a time. */
   readonly earliestMs: number | null;
   readonly latestMs: number | null;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CurrencyCell, KnownNumberCell, NumberCell, TextCell } from './cells.ts';
 import { MAX_AMOUNT } from './decimals.ts';
 import type { OrderLines } from './order-lines.ts';
-import type { SeenOrders } from './seen-orders.ts';
+import type { SeenIds } from './seen-ids.ts';
 
 /** Of revenue, in the columns that keep it. */
 export const REVENUE_DECIMALS = 4;
@@ -44,7 +44,7 @@ export class OrderMoney {
   }
 
   /** Whether an order of its id was there before, not counting what was paid back. */
-  isSeen(orders: SeenOrders): boolean {
+  isSeen(orders: SeenIds): boolean {
     return !this.isRefund && this.#cells.order_id.isAddedAgain(orders);
   }
 

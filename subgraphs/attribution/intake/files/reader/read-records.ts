@@ -114,12 +114,14 @@ function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder)
 const namesOf = ({ header, later }: RecordLayout): readonly string[] => [...header, ...later];
 
 /** Places of the columns that are read. */
-function usedBy({ forms, lookedAt }: RecordLayout): ReadonlySet<number> {
+function usedBy({ forms, pairs, lookedAt }: RecordLayout): ReadonlySet<number> {
   const places = new Set(lookedAt);
-  for (const { columns, oncePer } of forms) {
-    for (const source of [...columns.values(), ...(oncePer ?? [])])
-      for (let each: CellSource | undefined = source; each !== undefined && 'place' in each; each = each.otherwise)
-        places.add(each.place);
-  }
+  const sources = [
+    ...forms.flatMap(({ columns, oncePer }) => [...columns.values(), ...(oncePer ?? [])]),
+    ...pairs.flatMap(({ id, sameAs }) => [id, sameAs]),
+  ];
+  for (const source of sources)
+    for (let each: CellSource | undefined = source; each !== undefined && 'place' in each; each = each.otherwise)
+      places.add(each.place);
   return places;
 }

@@ -5,6 +5,7 @@ import type { RejectCode } from '../rejects.ts';
 import { nativeBlock } from './block-columns.ts';
 import { NumberCell, TimeCell, type Cell } from './cells.ts';
 import type { EarliestRows } from './earliest-rows.ts';
+import { IdPairs } from './id-pairs.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
 import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
@@ -17,7 +18,7 @@ import { RejectedRevenue } from './rejected-revenue.ts';
 import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
-import { SeenOrders } from './seen-orders.ts';
+import { SeenIds } from './seen-ids.ts';
 import { UserCell } from './user-cell.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */
@@ -100,7 +101,9 @@ export class RecordIntake implements RowSink {
   readonly #rejects: { line: number; column: string; code: string; value: string }[] = [];
   readonly #sample: ReadSample | null;
   readonly #rejectedRevenue: RejectedRevenue;
-  readonly #seenOrders: SeenOrders | null;
+  readonly #seenOrders: SeenIds | null;
+  /** Ids that are one person, where rows may name several. */
+  readonly #pairs: IdPairs | null;
   #accepted = 0;
   #rejected = 0;
   #skipped = 0;
@@ -126,8 +129,9 @@ export class RecordIntake implements RowSink {
       lines: plan.lines,
     });
     // Exports have their ways with rows of one order.
-    this.#seenOrders = plan.isGuess && orderColumnsOf(plan.layout) !== null ? new SeenOrders() : null;
+    this.#seenOrders = plan.isGuess && orderColumnsOf(plan.layout) !== null ? new SeenIds() : null;
     this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
+    this.#pairs = plan.layout.pairs.length === 0 ? null : new IdPairs(plan.layout.pairs);
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
     this.#rejectedRevenue = new RejectedRevenue(
       plan.layout,
@@ -142,6 +146,7 @@ export class RecordIntake implements RowSink {
     if (cells.hasExcess || hasMoreThan(cells, header.length))
       return isTotalBeyond(cells, header.length) ? this.#skip() : this.#reject(line, '', 'too_many_columns', '');
     if (refusal?.rows?.(cells) === true) throw refusal.error;
+    if (this.#pairs !== null) this.#takePairs(this.#pairs, cells, line);
     let isTaken = false;
     for (const form of this.#forms) {
       if (!this.#isOf(form.form, cells)) continue;
@@ -165,6 +170,7 @@ export class RecordIntake implements RowSink {
   /** @throws NotPlainError when numbers can still be read in two ways */
   handOnAll(): void {
     this.#refuseOpenNumbers();
+    if (this.#pairs !== null && this.#pairs.table.rows > 0) this.#handOn(this.#pairs.table);
     for (const table of this.#shape.tables) {
       for (table.release(BLOCK_BYTES); table.rows > 0; table.release(BLOCK_BYTES)) this.#handOn(table);
     }
@@ -185,6 +191,7 @@ export class RecordIntake implements RowSink {
       amountless: this.#amountless,
       orderRows: this.#plan.orderRows,
       addedLines: this.#plan.lines?.added ?? 0,
+      pairs: this.#pairs?.count ?? 0,
       rejectedRevenue: this.#rejectedRevenue.sum,
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -211,6 +218,11 @@ export class RecordIntake implements RowSink {
       this.#plan.layout.forms.some(({ columns }) => columns.has(column));
     const others = shape.cells.flatMap(({ column, cell }) => (own.has(cell) || !isReadElsewhere(column) ? [] : [cell]));
     return { form, shape, cells, others };
+  }
+
+  #takePairs(pairs: IdPairs, cells: RowCells, line: number): void {
+    pairs.take(cells, line);
+    if (bytesOf(pairs.table) >= BLOCK_BYTES) this.#handOn(pairs.table);
   }
 
   #isOf(form: RowForm, cells: RowCells): boolean {

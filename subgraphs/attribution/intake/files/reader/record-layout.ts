@@ -6,7 +6,8 @@ import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainN
 import { tellsTotal } from './order-row-names.ts';
 import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
-import type { CellSource } from './row-cells.ts';
+import { otherIdsOf, type IdPair } from './id-pairs.ts';
+import type { CellSource, PlacedSource } from './row-cells.ts';
 import type { RowTest } from './row-tests.ts';
 
 /** What a row of the file becomes, where `when` holds. */
@@ -44,6 +45,8 @@ export interface RecordLayout {
   /** Zone of times that say none, where the export has one. */
   readonly timeZone: string | null;
   readonly refusal: LayoutRefusal | null;
+  /** Columns of ids that are one person in each row, whatever the row is. */
+  readonly pairs: readonly IdPair[];
   /** Columns that tell what a row is, beside those of its values. */
   readonly lookedAt: ReadonlySet<number>;
 }
@@ -129,6 +132,11 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
   const known = new Set<CanonicalColumn>([...shape.required, ...shape.optional]);
   const columns = new Map([...found.sources].filter(([name]) => known.has(name)));
   refuseRepeated(header, columns);
+  const user = columns.get('user_id');
+  const others = user === undefined || !('place' in user) ? [] : otherIdsOf(header, user.place);
+  const pairs = others.map((place) => ({ id: user!, sameAs: { place } }));
+  // Somebody who is not known yet goes by the other id.
+  if (pairs.length > 0) columns.set('user_id', { ...(user as PlacedSource), otherwise: pairs[0]!.sameAs });
   return {
     kind: shape.kind,
     header,
@@ -140,6 +148,7 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
     doubtful: lessSureThan(NAME_CERTAINTY.likely, found),
     timeZone: null,
     refusal: null,
+    pairs,
     lookedAt: shape.kind === 'conversions' ? new Set(placesOfTotals(header)) : NONE_TAKEN,
   };
 }

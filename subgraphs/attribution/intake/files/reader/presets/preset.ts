@@ -57,6 +57,11 @@ export interface Preset {
   readonly signatures: readonly (readonly string[])[];
   /** A row becomes one record for each form whose `when` holds; one for which none holds is no data. */
   readonly forms: readonly PresetForm[];
+  /** Columns of ids that are one person in each row that has both, whatever the row is. */
+  readonly pairs?: readonly (readonly [
+    PresetColumn | readonly PresetColumn[],
+    PresetColumn | readonly PresetColumn[],
+  ])[];
   /** Rows that are no data, such as sums: any of these holds. */
   readonly skips?: readonly PresetTest[];
   /** A row covers the days from one column to another, unless it names its day. */

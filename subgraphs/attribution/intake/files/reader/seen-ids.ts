@@ -1,11 +1,11 @@
-/** Beyond, nobody looks: the store counts what repeats. */
+/** Beyond, each counts as new: the store counts what repeats. */
 const MOST_IDS = 1_000_000;
 const FIRST_SLOTS = 1 << 12;
 const [SEED_A, SEED_B] = [0x811c9dc5, 0x9e3779b9];
 const [PRIME_A, PRIME_B] = [0x01000193, 0x85ebca6b];
 
-/** Ids of the orders of a file, by 64 bits of a hash: 16 bytes each, whatever their length. */
-export class SeenOrders {
+/** Ids of a file, by 64 bits of a hash: 16 bytes each, whatever their length. */
+export class SeenIds {
   #slots = new Uint32Array(2 * FIRST_SLOTS);
   #count = 0;
 
