@@ -48,6 +48,16 @@ const SHOPS: Readonly<Record<string, Shop>> = {
     conversions: 12,
     revenue: 1_200,
   },
+  'touches and orders by turns, told apart by a word': {
+    files: {
+      log: rowsOf(
+        'uid,ts,channel,event,value,order_id',
+        (user) => `u${user},2026-01-05T10:00:00Z,email,click,,\nu${user},2026-01-06T10:00:00Z,,purchase,100,o${user}`,
+      ),
+    },
+    conversions: 12,
+    revenue: 1_200,
+  },
   'orders line by line': {
     files: {
       touches: TOUCHES,

@@ -60,7 +60,9 @@ export function lookedAtWarnings({ refunds, repeatedOrders }: SampledRows, curre
 }
 
 export const amountlessWarning = (amountless: number): string[] =>
-  amountless === 0 ? [] : [`${rows(amountless, 'is a refund', 'are refunds')} without an amount, and lowered nothing.`];
+  amountless === 0
+    ? []
+    : [`${rows(amountless, 'is a refund', 'are refunds')} without an amount or an order id, and lowered nothing.`];
 
 const takenOffWarning = (takenOff: number): string[] =>
   takenOff === 0
