@@ -2,7 +2,7 @@ import type { CanonicalColumn } from '../../../../../schema/origins/canonical-co
 import type { ReadingOrder } from '../reading-messages.ts';
 import type { TimeStyle } from './cells.ts';
 import { CurrencySums, type CurrencySum } from './currency-sums.ts';
-import { currencyBeside, currencyOfUnits } from './currency-units.ts';
+import { currencyBeside, currencyOfUnits, hasDecimals } from './currency-units.ts';
 import { EarliestRows } from './earliest-rows.ts';
 import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
@@ -118,10 +118,16 @@ export class FileSurvey implements RowSink {
     const decimals = new Map<CanonicalColumn, DecimalSign>();
     const orders = new Map<CanonicalColumn, DayOrder | null>();
     const questions: Question[] = [];
+    const named = this.#sums.read('point').map(({ currency }) => currency);
+    const currency = this.#currency(named.length > 0, questions);
+    const unnamed = this.#order.amountCurrency ?? currency ?? this.#order.currency;
+    const areWhole = !(named.length > 0 ? named : [unnamed ?? '']).some(hasDecimals);
     const signs = this.#numbers.map((each) => ({ each, own: each.evidence.decimalSign() }));
     const elsewhere = onlyOne(signs.map(({ own }) => own));
     for (const { each, own } of signs) {
-      const sign = this.#hasPlainNumbers ? 'point' : this.#settle(each, own, wished?.decimal, elsewhere, questions);
+      const sign = this.#hasPlainNumbers
+        ? 'point'
+        : this.#settleDecimals(each, own, wished?.decimal, elsewhere, questions, areWhole);
       decimals.set(each.column, sign ?? 'point');
     }
     const days = this.#times.map((each) => ({ each, own: each.evidence.dayOrder() }));
@@ -133,7 +139,7 @@ export class FileSurvey implements RowSink {
       styles: this.#stylesOf(decimals, orders),
       earliest: this.#earliest,
       orderRows: this.#settleOrderRows(decimals.get('revenue') ?? 'point', questions),
-      currency: this.#currency(currencies.length > 0, questions),
+      currency,
       questions,
       currencies,
       readings: [...this.#numbers, ...this.#times].flatMap(({ column, name }) => {
@@ -170,6 +176,22 @@ export class FileSurvey implements RowSink {
     }
   }
 
+  /** Of what has no decimals the sign in an open number parts thousands. */
+  #settleDecimals(
+    watched: Watched<NumberEvidence>,
+    own: DecimalSign | 'open' | null,
+    wished: DecimalSign | undefined,
+    elsewhere: DecimalSign | null,
+    questions: Question[],
+    areAmountsWhole: boolean,
+  ): DecimalSign | null {
+    const isWhole =
+      (COUNT_COLUMNS as readonly string[]).includes(watched.column) ||
+      (areAmountsWhole && AMOUNT_COLUMNS.includes(watched.column));
+    if (own === 'open' && isWhole) return watched.evidence.openSign === 'comma' ? 'point' : 'comma';
+    return this.#settle(watched, own, wished, elsewhere, questions);
+  }
+
   /**
    * What the cells show comes first: a wish cannot make them say something else, but can be wrong for other columns.
    * @param elsewhere what all other columns of the sort say
@@ -182,8 +204,6 @@ export class FileSurvey implements RowSink {
     questions: Question[],
   ): Style | null {
     if (own !== 'open') return own ?? wished ?? elsewhere;
-    if (evidence instanceof NumberEvidence && (COUNT_COLUMNS as readonly string[]).includes(column))
-      return (evidence.openSign === 'comma' ? 'point' : 'comma') as Style;
     if (evidence instanceof NumberEvidence && (RATE_COLUMNS as readonly string[]).includes(column))
       return evidence.openSign as Style;
     const question = openingOf(evidence instanceof NumberEvidence ? 'decimals' : 'dates', name, evidence.example);
