@@ -8,6 +8,7 @@ export interface Question {
     | 'ambiguous_decimals'
     | 'ambiguous_dates'
     | 'ambiguous_currency'
+    | 'ambiguous_encoding'
     | 'repeated_orders'
     | 'uncertain_mapping';
   readonly message: string;
