@@ -266,7 +266,7 @@ export function warningsOf(
     ...(pairs === 0
       ? []
       : [
-          `${pairs} ${pairs === 1 ? 'pair of ids stands' : 'pairs of ids stand'} beside each other in rows of the file. ` +
+          `${pairs} ${pairs === 1 ? 'pair of ids stands' : 'pairs of ids stand'} beside each other in rows. ` +
             'The two ids of each are one person.',
         ]),
     // Of a dry run; what is stored is counted in the store.

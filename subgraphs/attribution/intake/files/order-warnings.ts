@@ -7,7 +7,8 @@ export const MONEY = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, 
 
 /** @param repeated rows of one file whose order id another row of it has, beside the one that counts */
 export const repeatedWarning = (repeated: number): string =>
-  `${rows(repeated, 'repeats', 'repeat')} an order_id of the file. Of each order the last row counts, as the whole of it.`;
+  `${rows(repeated, 'repeats', 'repeat')} an order_id of the file. Of each order the last row counts, as ` +
+  'the whole of it.';
 
 export const addedWarning = (lines: number): string[] =>
   lines === 0

@@ -1,4 +1,4 @@
-/** Older ways to write text, by the names of the Encoding Standard. https://encoding.spec.whatwg.org/#names-and-labels */
+/** Older ways to write text, named as in the Encoding Standard. https://encoding.spec.whatwg.org/#names-and-labels */
 export const LEGACY_ENCODINGS = [
   'windows-1252',
   'windows-1250',
@@ -29,8 +29,8 @@ const KANA = /[\u3040-\u30FF]/gu;
 const HANGUL = /[\uAC00-\uD7A3]/gu;
 const CYRILLIC = /[\u0400-\u045F]/gu;
 const CYRILLIC_SMALL = /[\u0430-\u045F]/gu;
-const BEYOND_ASCII = /[^\u0000-\u007F]/gu;
-const RUNS = /[A-Za-z]?[^\u0000-\u007F]+[A-Za-z]?/gu;
+const BEYOND_ASCII = /\P{ASCII}/gu;
+const RUNS = /[A-Za-z]?\P{ASCII}+[A-Za-z]?/gu;
 
 const count = (text: string, what: RegExp): number => text.match(what)?.length ?? 0;
 const hasKana = (text: string): boolean => count(text, KANA) >= LEAST_KANA * count(text, BEYOND_ASCII);

@@ -18,7 +18,8 @@ const COUNTS = /(^|_)(count|number|num|total|items|anzahl_der|nombre)(_|$)/u;
 
 const TOTAL_NAMES = new Set(
   [
-    'order_total total_order grand_total total total_price total_amount order_value order_amount total_paid amount_paid',
+    'order_total total_order grand_total total total_price total_amount order_value order_amount total_paid',
+    'amount_paid',
     'transaction_total gesamt gesamtbetrag gesamtsumme gesamtpreis bestellwert auftragswert rechnungsbetrag',
     'montant_total total_commande total_ttc importe_total total_pedido totale totale_ordine importo_totale valor_total',
     'total_do_pedido totaal totaalbedrag ordertotaal wartosc_zamowienia totalt ordersumma',

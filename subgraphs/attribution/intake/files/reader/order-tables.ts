@@ -26,7 +26,7 @@ export interface OrderTables {
 
 export const moneyOf = (order: OrderMoney): Money => ({ amount: order.amount(), unit: 10 ** REVENUE_DECIMALS });
 
-/** What was paid back is stored beside the orders, in the currency of the row as well: the day of its order is not known here. */
+/** What was paid back lies beside the orders, in the currency of the row as well: the day of its order is not known. */
 export function orderTables(exchange: Exchange, order: OrderMoney, cells: OrderRowCells): OrderTables {
   const alike = {
     order_id: text(cells.order_id),

@@ -136,7 +136,7 @@ function questionOf(sample: Uint8Array, likely: readonly LegacyEncoding[]): Ques
 
 function exampleIn(encoding: LegacyEncoding, sample: Uint8Array): string {
   const text = new TextDecoder(encoding).decode(sample.subarray(0, LONGEST_EXAMPLE * 4));
-  const from = Math.max(0, text.search(/[^\u0000-\u007F]/u));
+  const from = Math.max(0, text.search(/\P{ASCII}/u));
   return text
     .slice(from, from + LONGEST_EXAMPLE)
     .replaceAll(/\p{C}+/gu, ' ')
