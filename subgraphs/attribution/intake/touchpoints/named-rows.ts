@@ -121,7 +121,8 @@ const TOLD_BY_SEVERAL = `SELECT sipHash128(order_id) AS told,
 const TOLD_AGAIN = `SELECT told, arrayJoin(bitPositionsToArray(if(orders = 0, bitAnd(refunds, refunds - 1),
     bitOr(bitAnd(orders, orders - 1), refunds)))) AS place FROM (${TOLD_BY_SEVERAL})`;
 /** Unless a source that tells the order tells its refunds as well. */
-const PAID_BACK_ELSEWHERE = `SELECT told, back FROM (${TOLD_BY_SEVERAL}) WHERE orders > 0 AND refunds > 0 AND NOT is_lowered`;
+const PAID_BACK_ELSEWHERE = `SELECT told, back FROM (${TOLD_BY_SEVERAL})
+  WHERE orders > 0 AND refunds > 0 AND NOT is_lowered`;
 
 function toldOnce({ others = [], repeatedOrders }: SourceKey, conversions: string): string {
   if (others.length === 0 || repeatedOrders === 0) return conversions;

@@ -109,8 +109,8 @@ describe('kinds', () => {
       expect(report.quality.repeatedOrders).toBeUndefined();
       expect(report.warnings).toEqual([
         '2 rows are refunds, which were taken off the order of the same id.',
-        '1 row is a refund, 1.00 EUR in all, of an order that the source does not hold. Each stands as a row of its own ' +
-          'until its order comes, which it then lowers.',
+        '1 row is a refund, 1.00 EUR in all, of an order that the source does not hold. Each stands as a row of its ' +
+          'own until its order comes, which it then lowers.',
       ]);
       expect((await conversions(source)).map((row) => [row.order_id, row.revenue, row.ts])).toEqual([
         ['R2', '0', '2025-01-01 00:00:00.000'],

@@ -70,8 +70,8 @@ describe('a refund that another file brings', () => {
   test('says what it lowered, and what it could not', async () => {
     const source = newSource();
     expect((await send(source, REFUNDS)).warnings).toEqual([
-      '3 rows are refunds, 190.11 USD in all, of orders that the source does not hold. Each stands as a row of its own ' +
-        'until its order comes, which it then lowers.',
+      '3 rows are refunds, 190.11 USD in all, of orders that the source does not hold. Each stands as a row of its ' +
+        'own until its order comes, which it then lowers.',
     ]);
     expect((await send(source, ORDERS)).warnings).toEqual([
       '2 orders were lowered by refunds that other files brought.',
