@@ -46,7 +46,7 @@ export class IdPairs {
   readonly #pairs: readonly IdPair[];
   readonly #id = new UserCell();
   readonly #sameAs = new UserCell();
-  readonly #seen = new SeenIds();
+  readonly #seen = new SeenIds({ isSampled: false });
   readonly #located = new Located();
   /** As far as they are known to be unlike. */
   count = 0;

@@ -129,7 +129,7 @@ export class RecordIntake implements RowSink {
       lines: plan.lines,
     });
     // Exports have their ways with rows of one order.
-    this.#seenOrders = plan.isGuess && orderColumnsOf(plan.layout) !== null ? new SeenIds() : null;
+    this.#seenOrders = plan.isGuess && orderColumnsOf(plan.layout) !== null ? new SeenIds({ isSampled: true }) : null;
     this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
     this.#pairs = plan.layout.pairs.length === 0 ? null : new IdPairs(plan.layout.pairs);
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
