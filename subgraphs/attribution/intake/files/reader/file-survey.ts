@@ -210,8 +210,10 @@ export class FileSurvey implements RowSink {
     const given = this.#order.answers[question.id];
     if (given !== undefined) return answerTo(question, given) as Style;
     const known = wished ?? elsewhere;
-    if (known === null || known === undefined) questions.push(question);
-    return known ?? null;
+    if (known !== null && known !== undefined) return known;
+    questions.push(question);
+    // A look at the file reads its rows as they would be once it is answered.
+    return this.#order.isDryRun ? (question.options[0]!.value as Style) : null;
   }
 
   #stylesOf(

@@ -129,3 +129,10 @@ test('rows in any order, and ids however long, are found in a large file', async
   ]);
   expect(repeated.refusal?.code).toBe('repeated_orders');
 });
+
+test('rows that wait for an answer are no rejects of a dry run', async () => {
+  const lines = ['order_id,user_id,timestamp,revenue', 'R1,u,03/04/2026,1.258', 'R2,u,04/05/2026,2.400'];
+  const { finding } = await read(lines, { isDryRun: true });
+  expect(finding?.inspection?.questions.map(({ code }) => code)).toEqual(['ambiguous_decimals', 'ambiguous_dates']);
+  expect(finding).toMatchObject({ accepted: 2, rejected: 0 });
+});
