@@ -120,6 +120,10 @@ function addAnalyze(program: Command): void {
       decimalNumber(LEAST_MARGIN, 1),
     )
     .option(
+      '--channel-rules <file>',
+      'what channels are to be called: a JSON file of rules, as PUT /v1/data-sources/{id}/channel-rules takes them',
+    )
+    .option(
       '--experiments <file>',
       'results of experiments that calibrate causal: a CSV file with channel, method (holdout or geo), start, end, ' +
         'incremental_revenue, standard_error',

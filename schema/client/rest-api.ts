@@ -7668,7 +7668,7 @@ export interface operations {
                             id: string;
                             column: string;
                             /** @enum {string} */
-                            code: "ambiguous_decimals" | "ambiguous_dates" | "ambiguous_currency" | "uncertain_mapping";
+                            code: "ambiguous_decimals" | "ambiguous_dates" | "ambiguous_currency" | "ambiguous_encoding" | "repeated_orders" | "uncertain_mapping";
                             message: string;
                             options: {
                                 value: string;
