@@ -1,4 +1,5 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
+import type { ComputeThreads } from '../compute/threads.ts';
 import type { Config } from './config/config.ts';
 import { showBacklog } from '../services/events/backlog-metrics.ts';
 import { startRelay } from '../services/events/relay.ts';
@@ -45,6 +46,8 @@ export interface WorkerOptions {
     | 'tierTable'
     | 'commissionDecay'
   >;
+  /** Of others, for the models; its own, as many as `computeThreads` says, when absent. */
+  readonly threads?: ComputeThreads;
   /** Opens the signing keys, the secrets of webhooks and the credentials of data sources. */
   readonly keyEncryptionKey: string;
   /** Calls webhooks. */
@@ -75,6 +78,7 @@ const PERIODS_EVERY_MS = 60_000;
 export async function startWorker({
   backing,
   config,
+  threads,
   keyEncryptionKey,
   outgoing,
   connectors = new Connectors(SERVED),
@@ -88,7 +92,7 @@ export async function startWorker({
   const keys = new SigningKeyStore(database, vault);
   await keys.ensure(issuer);
   const computeMetrics = new ComputeMetrics(registry);
-  const pool = createComputePool({ threads: config.computeThreads, onAnswered: computeMetrics.onAnswered });
+  const pool = createComputePool({ threads: threads ?? config.computeThreads, onAnswered: computeMetrics.onAnswered });
   computeMetrics.show(pool);
   showBacklog(registry, database, logger);
   const sourceCredentials = new SourceCredentials(vault);
