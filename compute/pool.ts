@@ -1,17 +1,15 @@
-import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { Piscina } from 'piscina';
 import { CrowdedTurnsError, FairTurns, type Release } from '../platform/fair-turns.ts';
 import { failure, type FailureCode } from './outcome.ts';
 import { CANCELLED } from './task-state.ts';
 import type { TaskInput, TaskName, TaskOutcome } from './tasks.ts';
+import { startComputeThreads, type ComputeThreads } from './threads.ts';
 import type { WorkOrder } from './worker.ts';
 
 /** All optional. */
 export interface ComputePoolOptions {
-  /** default: one per core */
-  readonly threads?: number;
+  /** default: one per core; others' own threads, which they end, may be given instead of a number */
+  readonly threads?: number | ComputeThreads;
   /** tasks of one tenant that may wait; further ones fail with `unavailable` */
   readonly maxQueue?: number;
   /** called with every answer and the time since the task was ordered */
@@ -56,48 +54,20 @@ export interface ComputePool extends TaskRunner {
   close(): Promise<void>;
 }
 
-/**
- * Room for young objects per thread; V8's own choice grows to 128 MB each and is kept for ever. The models work on
- * typed arrays, which lie outside, and are no slower for it.
- */
-const YOUNG_GENERATION_MB = 16;
-/**
- * Large tasks and the others have turns of their own, for `threads` at a time each. One thread more than that is never
- * a large task's: while these have all the others, small ones go on there, and the machine shares its cores out.
- */
-const SPARE_THREADS = 1;
-
-/** The thread's file sits beside this one and has the same extension: .ts in a checkout, .js when built. */
-const isCheckout = import.meta.url.endsWith('.ts');
-const workerFile = fileURLToPath(new URL(`./worker${isCheckout ? '.ts' : '.js'}`, import.meta.url));
-/** In a checkout, what was stripped of its types once; else each thread compiles the WebAssembly that does it. */
-const LOADER = [
-  '--disable-warning=ExperimentalWarning',
-  '--import',
-  new URL('../processes/typescript-hook.mjs', import.meta.url).href,
-];
-
 /** A pool of `threads` threads; beyond `maxQueue` waiting tasks of a tenant, `run` answers with a Failure. */
 export function createComputePool({
-  threads = availableParallelism(),
+  threads: wanted,
   maxQueue = 256,
   onAnswered,
 }: ComputePoolOptions = {}): ComputePool {
-  const piscina = new Piscina({
-    filename: workerFile,
-    name: 'execute',
-    minThreads: threads + SPARE_THREADS,
-    maxThreads: threads + SPARE_THREADS,
-    // Waiting in `Atomics.wait`, a thread would never come to free the ports of tasks that are over: 2.5 kB each.
-    atomics: 'disabled',
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    // The parent may run under test flags, which the threads do not need.
-    execArgv: isCheckout ? LOADER : [],
-  });
+  const isShared = typeof wanted === 'object';
+  const { places: threads, runner } = isShared ? wanted : startComputeThreads(wanted);
   const turns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });
   const largeTurns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });
   const waiting = (): number => turns.waiting + largeTurns.waiting;
   const open = new Set<OpenTask>();
+  let completed = 0;
+  let onIdle = (): void => undefined;
   let closed = false;
 
   const execute = async <Name extends TaskName>(
@@ -130,6 +100,7 @@ export function createComputePool({
       release?.();
       cancel?.removeEventListener('abort', onCancel);
       open.delete(task);
+      if (open.size === 0) onIdle();
     }
   };
 
@@ -148,9 +119,10 @@ export function createComputePool({
     ours.unref();
     const order: WorkOrder<Name> = { name, input, progress: theirs, state };
     try {
-      const outcome: TaskOutcome<Name> = await piscina.run(order, { transferList: [theirs] });
+      const outcome: TaskOutcome<Name> = await runner.run(order, { transferList: [theirs] });
       for (let left = receiveMessageOnPort(ours); left !== undefined; left = receiveMessageOnPort(ours))
         report(left.message);
+      completed += 1;
       return outcome;
     } finally {
       answered = true;
@@ -177,23 +149,21 @@ export function createComputePool({
     }),
     warm: async () => {
       const arrived = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-      await Promise.all(
-        Array.from({ length: threads + SPARE_THREADS }, () =>
-          piscina.run({ arrived, threads: threads + SPARE_THREADS }, { name: 'warm' }),
-        ),
-      );
+      const all = runner.options.maxThreads;
+      await Promise.all(Array.from({ length: all }, () => runner.run({ arrived, threads: all }, { name: 'warm' })));
     },
     stats: () => ({
-      threads: Math.min(threads, piscina.threads.length),
+      threads: Math.min(threads, runner.threads.length),
       queued: waiting(),
       running: open.size - waiting(),
-      completed: piscina.completed,
-      utilization: piscina.utilization,
+      completed,
+      utilization: runner.utilization,
     }),
     close: async () => {
       closed = true;
       for (const task of open) end(task);
-      await piscina.close();
+      if (!isShared) return runner.close();
+      if (open.size > 0) await new Promise<void>((resolve) => (onIdle = resolve));
     },
   };
 }

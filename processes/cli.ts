@@ -72,7 +72,7 @@ function buildProgram(exitWith: ExitWith): Command {
   addVerify(program, exitWith);
   addListen(program);
   addKeys(program);
-  addAdmin(program);
+  addAdmin(program, exitWith);
   addAudit(program, exitWith);
   return program;
 }
@@ -118,6 +118,10 @@ function addAnalyze(program: Command): void {
       'share of revenue left after the cost of goods, 0.0001 to 1, for profit beside revenue (default: by the ' +
         'column cogs of the orders, where they have it)',
       decimalNumber(LEAST_MARGIN, 1),
+    )
+    .option(
+      '--channel-rules <file>',
+      'what channels are to be called: a JSON file of rules, as PUT /v1/data-sources/{id}/channel-rules takes them',
     )
     .option(
       '--experiments <file>',
@@ -213,7 +217,7 @@ function addKeys(program: Command): void {
     .action(async (kid: string) => (await import('./cli/keys-command.ts')).revokeKey(kid));
 }
 
-function addAdmin(program: Command): void {
+function addAdmin(program: Command, exitWith: ExitWith): void {
   const admin = program
     .command('admin')
     .description(
@@ -270,6 +274,33 @@ function addAdmin(program: Command): void {
       .description(description)
       .argument('<invoice>', 'its id, inv_…')
       .action(async (id: string) => (await import('./cli/invoice-command.ts')).settleInvoiceByAdmin(verb, id));
+  admin
+    .command('agent')
+    .description('manage agents')
+    .command('suspend')
+    .description(
+      'for fraud: ends the keys of an agent, holds its payouts, and takes back what its referrers earned by it in the ' +
+        'last 90 days',
+    )
+    .argument('<account>', 'id, e-mail or operator id of its account')
+    .requiredOption('--reason <text>', 'why, for the audit log')
+    .action(async (reference: string, options: { reason: string }) =>
+      (await import('./cli/economy-command.ts')).suspendAgent(reference, options),
+    );
+  admin
+    .command('payout')
+    .description('pay commissions that could be paid before the first of the month; the service does so by itself')
+    .option('--json', 'print what was paid as JSON')
+    .action(async (options: { json?: true }) => (await import('./cli/economy-command.ts')).runPayout(options));
+  admin
+    .command('books')
+    .description('fees, commissions and payouts')
+    .command('check')
+    .description('add everything up again, and say whether it agrees: exits with 0 or 1')
+    .option('--json', 'print what disagrees as JSON')
+    .action(async (options: { json?: true }) =>
+      exitWith(await (await import('./cli/economy-command.ts')).runBooksCheck(options)),
+    );
   admin
     .command('key')
     .description('manage the keys of an account')

@@ -19,6 +19,7 @@ import {
   SYNC_QUEUE,
   type SyncJob,
 } from '../subgraphs/attribution/intake/data-sources/sync-data-source.ts';
+import { orderCosts, type OrderCostsQuery } from '../subgraphs/attribution/intake/touchpoints/order-costs.ts';
 import { readRevenue, type RevenueQuery } from '../subgraphs/attribution/intake/touchpoints/range-revenue.ts';
 import type { SourceKey } from '../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
@@ -88,6 +89,7 @@ export async function handleJobs({
     jobs,
     logger,
     readRevenue: (key: SourceKey, queries: readonly RevenueQuery[]) => readRevenue(clickhouse, key, queries),
+    orderCosts: (query: OrderCostsQuery) => orderCosts(clickhouse, query),
   };
   await jobs.work(LATE_ROWS_QUEUE, { concurrency: BESIDE_EACH_OTHER }, (job) => refreshAttributions(refreshes, job));
 

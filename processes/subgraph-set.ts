@@ -32,6 +32,7 @@ import { invoiceProvider } from '../subgraphs/billing/subscriptions/payment-prov
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
+import { endReferrals } from './end-referrals.ts';
 
 export type SubgraphName = 'attribution' | 'agents' | 'billing';
 
@@ -91,6 +92,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         agentScores: agentScores(config.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS),
         region: config.region ?? DEFAULT_REGION,
         tierTable: config.tierTable ?? DEFAULT_TIER_TABLE,
+        endReferrals: () => endReferrals(database, { pubSub, tierTable: config.tierTable ?? DEFAULT_TIER_TABLE }),
       });
     case 'billing':
       return billingSubgraph({

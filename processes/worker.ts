@@ -1,4 +1,5 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
+import type { ComputeThreads } from '../compute/threads.ts';
 import type { Config } from './config/config.ts';
 import { showBacklog } from '../services/events/backlog-metrics.ts';
 import { startRelay } from '../services/events/relay.ts';
@@ -13,13 +14,11 @@ import { KeyVault } from '../services/trust/key-vault.ts';
 import { SigningKeyStore } from '../services/trust/signing-key-store.ts';
 import { rootUrl } from '../rest-adapter/links.ts';
 import { accrueReferrals } from '../subgraphs/agents/referrals/accrue-referrals.ts';
-import { churnReferrals } from '../subgraphs/agents/referrals/churn-referrals.ts';
 import type { TierServices } from '../subgraphs/agents/referrals/settle-tier.ts';
 import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/registry.ts';
 import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { earnCommissions } from '../subgraphs/billing/commissions/earn-commissions.ts';
-import { takeBackCommissions } from '../subgraphs/billing/commissions/take-back-commissions.ts';
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
 import { payOut, payoutMonth } from '../subgraphs/billing/payouts/pay-out.ts';
 import { alertSpend } from '../subgraphs/billing/spend-limits/alert-spend.ts';
@@ -29,6 +28,7 @@ import { proveValue } from '../subgraphs/billing/value-proofs/prove-value.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
 import { ComputeMetrics } from './compute-metrics.ts';
+import { endReferrals } from './end-referrals.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { handleJobs } from './job-handlers.ts';
 
@@ -47,6 +47,8 @@ export interface WorkerOptions {
     | 'tierTable'
     | 'commissionDecay'
   >;
+  /** Of others, for the models; its own, as many as `computeThreads` says, when absent. */
+  readonly threads?: ComputeThreads;
   /** Opens the signing keys, the secrets of webhooks and the credentials of data sources. */
   readonly keyEncryptionKey: string;
   /** Calls webhooks. */
@@ -77,6 +79,7 @@ const PERIODS_EVERY_MS = 60_000;
 export async function startWorker({
   backing,
   config,
+  threads,
   keyEncryptionKey,
   outgoing,
   connectors = new Connectors(SERVED),
@@ -90,7 +93,7 @@ export async function startWorker({
   const keys = new SigningKeyStore(database, vault);
   await keys.ensure(issuer);
   const computeMetrics = new ComputeMetrics(registry);
-  const pool = createComputePool({ threads: config.computeThreads, onAnswered: computeMetrics.onAnswered });
+  const pool = createComputePool({ threads: threads ?? config.computeThreads, onAnswered: computeMetrics.onAnswered });
   computeMetrics.show(pool);
   showBacklog(registry, database, logger);
   const sourceCredentials = new SourceCredentials(vault);
@@ -153,10 +156,7 @@ async function replaceOldKeys(keys: SigningKeyStore, ageDays: number, logger: Lo
 /** In this order: what ends with a referral is not paid any more. */
 async function endReferralsAndPay(database: Database, tiers: TierServices, logger: Logger): Promise<void> {
   const { pubSub } = tiers;
-  const churned = await churnReferrals(database, {
-    ...tiers,
-    ended: async (em, referrer, referred) => void (await takeBackCommissions(em, pubSub, referrer, referred)),
-  });
+  const churned = await endReferrals(database, tiers);
   if (churned > 0) logger.info({ churned }, 'referrals ended whose agents have gone');
   const month = await payoutMonth(database);
   const paid = await payOut({ database, pubSub }, month);

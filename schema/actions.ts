@@ -27,6 +27,8 @@ export const ACTIONS = {
   'agent:readSelf': { scope: null, right: 'self' },
   'agent:read': { scope: null, right: 'self' },
   'agent:write': { scope: 'referrals:write', right: 'self' },
+  // It ends every key, the caller's own included.
+  'agent:close': { scope: null, right: 'account', secret: true, live: true },
   'referral:read': { scope: 'referrals:read', right: 'administer' },
   'attribution:read': { scope: 'attribution:read', right: 'read' },
   'attribution:run': { scope: 'attribution:write', right: 'run' },

@@ -32,11 +32,30 @@ export function unknownMembers(
     }));
 }
 
+/** Share of a name's letters. */
+const NEAR = 0.3;
+
 /** The end of a sentence about a name that is not known: the known one that is near, where there is one. */
 export function didYouMean(given: string, known: readonly string[]): string {
   // Longer ones are nobody's slip of the finger, and comparing them takes time.
-  const [near] = given.length > 64 ? [] : suggestionList(given, known);
+  const [near] = given.length > 64 ? [] : suggestionList(given, known).filter((name) => isNear(given, name));
   return near === undefined ? '' : `; did you mean ${near}?`;
+}
+
+/** Letters that have to be put in, left out, changed or swapped, `_` and case aside, are few beside those that stay. */
+function isNear(given: string, name: string): boolean {
+  const [a, b] = [given, name].map((each) => each.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')) as [string, string];
+  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const kept = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      next.push(Math.min(kept, row[j]! + 1, next[j - 1]! + 1, isSwap ? before[j - 2]! + 1 : Infinity));
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length]! <= Math.max(1, NEAR * Math.min(a.length, b.length));
 }
 
 function unknownsIn(schema: z.ZodType, value: unknown, path: Path): readonly Unknown[] {

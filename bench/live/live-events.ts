@@ -65,6 +65,7 @@ const subgraph = await agentsSubgraph({
   agentScores: agentScores(0),
   region: 'eu',
   tierTable: 'three',
+  endReferrals: async () => undefined,
 });
 const none = (): never => {
   throw new Error('nobody comes in by a door');

@@ -4,6 +4,7 @@ import type { QualityCode } from '../../schema/contract/data-quality.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import { terminalTable } from '../../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
+import { readChannelRules } from './channel-rules-file.ts';
 import { commandProgress } from './command-progress.ts';
 import { readExperiments } from './experiments-file.ts';
 import { optionsOf, type FileOptions } from './file-options.ts';
@@ -20,6 +21,7 @@ export interface AnalyzeOptions extends FileOptions {
   readonly confidence: number;
   readonly baseline?: readonly string[];
   readonly margin?: number;
+  readonly channelRules?: string;
   readonly experiments?: string;
   readonly acceptQuality?: readonly QualityCode[];
   readonly json?: true;
@@ -37,6 +39,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
   for (const { path } of options.report ?? []) await assertWritable(path);
   const files = await Promise.all([...new Set(paths)].map(inputFile));
   const experiments = options.experiments === undefined ? [] : await readExperiments(options.experiments);
+  const channelRules = options.channelRules === undefined ? [] : await readChannelRules(options.channelRules);
   if (experiments.length > 0 && options.model !== 'causal')
     throw new BadInputError(`--experiments calibrate the causal model alone. Leave --model ${options.model} out.`);
   // The engine and the models are loaded once the files are known to be there.
@@ -58,6 +61,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
         confidenceLevel: options.confidence,
         baselineChannels: options.baseline ?? null,
         margin: options.margin ?? null,
+        channelRules,
         experiments,
         acceptQuality: options.acceptQuality ?? [],
       },

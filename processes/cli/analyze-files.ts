@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createComputePool } from '../../compute/pool.ts';
-import { connectClickHouse } from '../../platform/clickhouse/client.ts';
+import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
-import { newUuid } from '../../platform/identifiers.ts';
+import { newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
+import type { ChannelRule } from '../../schema/contract/channel-rules.ts';
 import type { DataQuality, QualityCode } from '../../schema/contract/data-quality.ts';
 import { dayAt, EARLIEST_DAY, MAX_AHEAD_MS } from '../../schema/day-range.ts';
 import { RunFailedError } from '../../subgraphs/attribution/runs/run-failed-error.ts';
@@ -17,6 +18,8 @@ import type { AttributionModel, Granularity } from '../../subgraphs/attribution/
 import { loadRunData } from '../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
 import { statedMargin } from '../../subgraphs/attribution/analysis/attributions/profitability.ts';
 import { refusals, sentenceOf } from '../../subgraphs/attribution/analysis/attributions/quality-gate.ts';
+import { regexCheck } from '../../subgraphs/attribution/intake/channel-rules/set-channel-rules.ts';
+import type { SourceKey } from '../../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/intake/data-sources/data-source.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
@@ -47,6 +50,8 @@ export interface AnalyzeRequest {
   readonly baselineChannels: readonly string[] | null;
   /** Share of revenue left after the cost of goods; null = by the orders, if they say it. */
   readonly margin: number | null;
+  /** What channels are to be called; none as the files call them. */
+  readonly channelRules: readonly ChannelRule[];
   /** Results of experiments that calibrate the causal model. */
   readonly experiments: readonly MeasuredEffect[];
   /** What may be wrong with the rows. */
@@ -90,6 +95,14 @@ export async function analyzeFiles(request: AnalyzeRequest, services: AnalyzeSer
   }
 }
 
+/** The engine knows what it compiles. */
+async function refuseInvalidRegexes(clickhouse: ClickHouse, accountId: Uuid, rules: readonly ChannelRule[]) {
+  const isRegex = regexCheck(clickhouse);
+  for (const [place, { match }] of rules.entries())
+    if (match.campaignRegex !== undefined && !(await isRegex(accountId, match.campaignRegex)))
+      throw new BadInputError(`--channel-rules: rules.${place}: campaign_regex is not a regular expression of RE2.`);
+}
+
 async function runOn(
   stores: Stores,
   request: AnalyzeRequest,
@@ -98,14 +111,17 @@ async function runOn(
 ): Promise<AttributionReport> {
   const { progress, signal, now } = services;
   const { clickhouse } = stores;
-  const source = { accountId: newUuid(now.getTime()), dataSourceId: newUuid(now.getTime()) };
-  const ingested = await ingestFiles(stores, source, request.files, {
+  const stored = { accountId: newUuid(now.getTime()), dataSourceId: newUuid(now.getTime()) };
+  await refuseInvalidRegexes(clickhouse, stored.accountId, request.channelRules);
+  const ingested = await ingestFiles(stores, stored, request.files, {
     ...services,
     onShare: (share, file) =>
       progress.at(PROGRESS.ingest + (PROGRESS.journeys - PROGRESS.ingest) * share, `Reading ${printable(file)}`),
   });
   signal.throwIfAborted();
 
+  const { channelRules: rules } = request;
+  const source: SourceKey = { ...stored, ...(rules.length > 0 && { naming: { rules } }) };
   const startedMs = performance.now();
   progress.at(PROGRESS.journeys, 'Building journeys');
   const dateRange = rangeOf(request, ingested, now);

@@ -502,7 +502,11 @@ export interface paths {
         get: operations["getOwnAgent"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Close the account of the calling agent
+         * @description Every key and token of the account ends at once, this one included, and cannot be had back. Commissions that were earned are paid on the usual days; those of its referrers on it that are younger than 90 days are taken back. Ledgers, invoices and the audit log stay.
+         */
+        delete: operations["closeAgent"];
         options?: never;
         head?: never;
         /**
@@ -4962,6 +4966,22 @@ export interface components {
                 };
             };
         };
+        AgentClosing: {
+            content: {
+                /**
+                 * @example {
+                 *       "confirm": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                 *       "reason": "moved to another platform"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The calling agent, agent_… or its UUID: what is refused where it is another */
+                    confirm?: string;
+                    /** @description Why, for the audit log */
+                    reason?: string;
+                };
+            };
+        };
         CapabilitiesRequest: {
             content: {
                 /**
@@ -7753,7 +7773,7 @@ export interface operations {
                             id: string;
                             column: string;
                             /** @enum {string} */
-                            code: "ambiguous_decimals" | "ambiguous_dates" | "ambiguous_currency" | "uncertain_mapping";
+                            code: "ambiguous_decimals" | "ambiguous_dates" | "ambiguous_currency" | "ambiguous_encoding" | "repeated_orders" | "uncertain_mapping";
                             message: string;
                             options: {
                                 value: string;
@@ -9807,6 +9827,54 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    closeAgent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["AgentClosing"];
+        responses: {
+            /** @description It is closed */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../redirect-uri.ts';
 import { CAPABILITIES } from '../value-lists.ts';
 import { capability } from './agent-profile.ts';
-import { inRest, namedAddress, ownRestForm } from './terms.ts';
+import { id, inRest, namedAddress, ownRestForm } from './terms.ts';
 
 const name = z
   .string()
@@ -93,3 +93,14 @@ export const capabilitiesRequest = z
     }),
   })
   .meta({ id: 'CapabilitiesRequest', graph: 'The capabilities that the calling agent declares.' });
+
+/** What whoever leaves may say. */
+export const closing = z
+  .object({
+    confirm: inRest(z.string().max(128), id('agent')).optional().meta({
+      description: 'The calling agent, agent_… or its UUID: what is refused where it is another',
+      graph: 'The calling agent: what is refused where it is another.',
+    }),
+    reason: z.string().min(1).max(200).optional().meta({ description: 'Why, for the audit log' }),
+  })
+  .meta({ id: 'AgentClosing', graph: 'What may be said of the end of an agent.' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agent, agentProfile } from './agent-profile.ts';
-import { agentUpdate, capabilitiesRequest, registration } from './agent-requests.ts';
+import { agentUpdate, capabilitiesRequest, closing, registration } from './agent-requests.ts';
 import { EXAMPLE_AGENT } from './issued-keys.ts';
 import { noun } from './noun.ts';
 import { memberOf } from './rest-form.ts';
@@ -192,6 +192,31 @@ export const agents = noun({
         body: exampleUpdate,
         response: { ...example, ...fresh, next_tier: { name: 'partner', referrals_needed: 5 }, ...exampleUpdate },
       },
+    },
+    closeAgent: {
+      method: 'DELETE',
+      path: '/agents/me',
+      kind: 'write',
+      action: 'agent:close',
+      summary: 'Close the account of the calling agent',
+      description:
+        'Every key and token of the account ends at once, this one included, and cannot be had back. Commissions that ' +
+        'were earned are paid on the usual days; those of its referrers on it that are younger than 90 days are taken ' +
+        'back. Ledgers, invoices and the audit log stay.',
+      graph:
+        'Closes the account of the calling agent and ends every key and token of it. Errors: ' +
+        'INSUFFICIENT_PERMISSIONS (secret_required, live_key_required), RESOURCE_NOT_FOUND for a key that is bound to ' +
+        'no agent.',
+      input: closing,
+      bodyOptional: true,
+      answer: {
+        gone: agent,
+        description: 'The agent that was closed.',
+        id: 'Public id of the agent that is closed.',
+      },
+      answered: 'It is closed',
+      problems: ['resource_not_found'],
+      example: { body: { confirm: EXAMPLE_AGENT, reason: 'moved to another platform' } },
     },
     getAgent: {
       method: 'GET',

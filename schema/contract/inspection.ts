@@ -19,7 +19,14 @@ const question = z
     id: z.string().meta({ graph: 'What an answer names.' }),
     column: z.string().meta({ graph: "The file's own column." }),
     code: z
-      .enum(['ambiguous_decimals', 'ambiguous_dates', 'ambiguous_currency', 'uncertain_mapping'])
+      .enum([
+        'ambiguous_decimals',
+        'ambiguous_dates',
+        'ambiguous_currency',
+        'ambiguous_encoding',
+        'repeated_orders',
+        'uncertain_mapping',
+      ])
       .meta({ scalar: 'String', graph: 'What is open, for programs.' }),
     message: z.string().meta({ graph: 'What is open, for people.' }),
     options: z.array(answer).meta({ graph: 'The possible answers.' }),

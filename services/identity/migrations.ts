@@ -1,4 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { agentEndMigration } from './keys/agent-end-migration.ts';
 import { endpointCallsMigration } from './limits/endpoint-calls-migration.ts';
 import { callTotalMigration } from './limits/call-total-migration.ts';
 import { proTrialMigration } from './limits/pro-trial-migration.ts';
@@ -143,6 +144,7 @@ export const authOwner: MigrationOwner = {
     uncountedUseMigration,
     selfHostedMigration,
     callTotalMigration,
+    agentEndMigration,
     endpointCallsMigration,
     proTrialMigration,
   ],

@@ -12,9 +12,8 @@ import { ReferralStandingResolver } from './referrals/referral-standing-resolver
 import { tierChangeResolver } from './referrals/tier-change-resolver.ts';
 import { Agent } from './registry/agent.ts';
 import { CallTotalResolver } from './registry/call-total-resolver.ts';
-import { AgentResolver } from './registry/agent-resolver.ts';
+import { AgentResolver, type AgentServices } from './registry/agent-resolver.ts';
 import { findPublicFace } from './registry/public-face.ts';
-import type { RegistryServices } from './registry/registry-services.ts';
 import { WebhookResolver } from '../../services/webhooks/webhook-resolver.ts';
 import type { WebhookServices } from '../../services/webhooks/webhook-services.ts';
 import { WorkspaceResolver } from '../../services/identity/workspaces/workspace-resolver.ts';
@@ -22,7 +21,7 @@ import { WorkspaceResolver } from '../../services/identity/workspaces/workspace-
 /** Entities that the agents subgraph keeps in PostgreSQL. */
 export const agentsEntities = [Agent];
 
-export interface AgentsServices extends RegistryServices, KeyServices, AuditServices, WebhookServices, FeedServices {
+export interface AgentsServices extends AgentServices, KeyServices, AuditServices, WebhookServices, FeedServices {
   /** The region that this deployment serves. */
   readonly region: Region;
   /** The table of tiers that this installation serves. */

@@ -10,6 +10,7 @@ import { seededRandom } from '../../compute/numerics/random.ts';
 import { createComputePool } from '../../compute/pool.ts';
 import type { ComputePool } from '../../compute/pool.ts';
 import { runTask } from '../../compute/tasks.ts';
+import { startComputeThreads } from '../../compute/threads.ts';
 import { eventTable, pathTable, readEventRows, readPathRows, wholeRange } from './reference-data.ts';
 import { figures } from './run-in-thread.ts';
 
@@ -250,5 +251,21 @@ describe('the compute pool', () => {
     await started.promise;
     await other.close();
     expect(await running).toMatchObject({ ok: false, code: 'cancelled' });
+  });
+
+  test('pools on the same threads end by themselves: what one runs is over with it, the other goes on', async () => {
+    const threads = startComputeThreads(1);
+    const [one, other] = [createComputePool({ threads }), createComputePool({ threads })];
+    const started = Promise.withResolvers<void>();
+    const running = one.run('dominance', { paths: heavy(), seed: 1 }, { onProgress: () => started.resolve() });
+    await started.promise;
+    await one.close();
+    expect(one.stats()).toMatchObject({ running: 0 });
+    expect(await running).toMatchObject({ ok: false, code: 'cancelled' });
+    expect(await one.run('shapley', { paths })).toMatchObject({ ok: false, code: 'unavailable' });
+    expect(await other.run('shapley', { paths })).toMatchObject({ ok: true });
+    expect([one, other].map((pool) => pool.stats().completed)).toEqual([1, 1]);
+    await Promise.all([one.close(), other.close()]);
+    await threads.runner.close();
   });
 });

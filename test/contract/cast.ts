@@ -6,6 +6,8 @@ import { generateApiKey } from '../../services/identity/keys/api-key.ts';
 import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
 import { ROLES, SCOPES, type Principal, type Role, type Scope } from '../../schema/principal.ts';
 import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
+import { wholeAccount } from '../../platform/postgres/database.ts';
+import { appendCommission } from '../../subgraphs/billing/commissions/append-commission.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { SMALLEST_SHOP } from '../smallest-shop.ts';
@@ -42,7 +44,8 @@ export async function openCast(): Promise<Cast> {
     identity.accountId,
   ]);
   // The key that it calls with, not the spare one.
-  const belongings: Belongings = { ...(await furnish(owner)), key: publicId('key', rows[0]!.id) };
+  const com = await commissionOf(house, identity);
+  const belongings: Belongings = { ...(await furnish(owner)), com, key: publicId('key', rows[0]!.id) };
   return {
     house,
     owner,
@@ -62,6 +65,25 @@ export async function openCast(): Promise<Cast> {
       await house.stop();
     },
   };
+}
+
+/** An entry of the ledger of an agent, which is made by fees alone. */
+async function commissionOf(house: House, agent: { readonly accountId: Uuid; readonly agentId: Uuid }) {
+  const { database, pubSub } = house.backing;
+  const { id } = await database.asTenant(wholeAccount({ ...agent, environment: 'live' }), (em) =>
+    appendCommission(em, pubSub, agent, {
+      type: 'adjustment',
+      sourceAgentId: agent.agentId,
+      analysisId: null,
+      amountCents: 100,
+      currency: 'USD',
+      deltaRCents: 0,
+      rate: 0,
+      reverses: null,
+      waitsDays: 0,
+    }),
+  );
+  return publicId('com', id);
 }
 
 export async function identityOf(database: pg.Client, caller: Caller): Promise<{ accountId: Uuid; agentId: Uuid }> {

@@ -30,6 +30,9 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
         selection: 'agent { id name callbackUrl } callbackSecret',
         input: (_ground, variant) => ({ name: `renamed-${variant}`, callbackUrl: NOWHERE }),
       },
+      closeAgent: {
+        withoutEffect: 'ends the key that asks: there is nobody left to try again; stories/closing.test.ts',
+      },
       updateCapabilities: {
         selection: 'agent { id capabilities } updatedAt',
         input: (_ground, variant) => ({ capabilities: variant === 0 ? ['JOURNEY'] : ['HEALTH'] }),

@@ -36,6 +36,7 @@ const CONTRACT_TABLE: readonly Row[] = [
   [/^\w+ \/agents\/\{\w+\}\/keys/, null, 'account', 'secret'],
   [/^GET \/agents\//, null, 'self'],
   [/^(PUT|PATCH) \/agents\/me/, 'referrals:write', 'self'],
+  [/^DELETE \/agents\/me$/, null, 'account', 'secret', 'live'],
   [
     /^(GET) \/(attribution|forecast|recommendations|data-sources|experiments|benchmarks|context|alerts|integrations)\b/,
     'attribution:read',

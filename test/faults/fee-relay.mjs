@@ -1,4 +1,4 @@
-// A process that relays events and charges analyses, and nothing else: the test kills it.
+// A process that relays events, and charges analyses or pays what they earn as well: the test kills it.
 import '../../processes/typescript-hook.mjs';
 
 const { setTimeout: sleep } = await import('node:timers/promises');
@@ -8,7 +8,10 @@ const { createPubSub } = await import('../../platform/postgres/pub-sub.ts');
 const { startRelay } = await import('../../services/events/relay.ts');
 const { chargeAnalyses } = await import('../../subgraphs/billing/fees/charge-analyses.ts');
 
-const { url, dawdleMs, plant } = JSON.parse(process.argv[2]);
+const { accrueReferrals } = await import('../../subgraphs/agents/referrals/accrue-referrals.ts');
+const { earnCommissions } = await import('../../subgraphs/billing/commissions/earn-commissions.ts');
+
+const { url, dawdleMs, plant, earns } = JSON.parse(process.argv[2]);
 const logger = pino({ level: 'silent' });
 const database = await openDatabase({ url, entities: [], applicationName: 'doomed-relay', poolMax: 4, logger });
 const pubSub = await createPubSub({ url, database, logger });
@@ -23,10 +26,27 @@ const planted = {
   'passes over an event': async (em, event) => {
     if (event.data.delta_r_cents % 7 !== 0) await chargeAnalyses(em, event);
   },
+  // It waits for what it does itself, elsewhere.
+  'earns before the event is its own': () => undefined,
   'forgets what was asked before': (em, event) =>
     chargeAnalyses(em, { ...event, data: { ...event.data, input_digest: null } }),
 };
-startRelay({ database, pubSub, consumers: [planted[plant] ?? chargeAnalyses, dawdle], logger });
+const tiers = { pubSub, tierTable: 'three' };
+const earn = earnCommissions({ ...tiers, decay: 'none' });
+const earning =
+  plant === 'earns before the event is its own'
+    ? async (em, event) => {
+        await database.asTenant({ ...event, workspace: null }, (other) => chargeAnalyses(other, event));
+        await database.asTenant({ ...event, workspace: null }, (other) => earn(other, event));
+        if (Math.random() < 0.3) throw new Error('the transaction of the event fails');
+      }
+    : earn;
+const consumers = [
+  planted[plant] ?? chargeAnalyses,
+  ...(earns ? [dawdle, accrueReferrals(tiers), earning] : []),
+  dawdle,
+];
+startRelay({ database, pubSub, consumers, logger });
 // Whoever started it may be gone, or have failed.
 process.once('disconnect', () => process.exit());
 process.send?.('up');

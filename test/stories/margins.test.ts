@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
@@ -140,6 +141,29 @@ describe.each(LAYOUTS)('profit beside revenue, %s', (layout) => {
     expect(unsaid['profitability']).toBeUndefined();
     expect(warningsOf(unsaid).join(' ')).toContain('profit is not told');
   });
+
+  test('costs of goods that come late make a new revision', async () => {
+    const source = idOf(await connect(EVENTS));
+    const asked = await run(source, { auto_refresh: true });
+    const stated = await run(source, { auto_refresh: true, margin: 0.2 });
+    expect([asked['status'], asked['profitability']]).toEqual(['completed', undefined]);
+    const csv = { 'content-type': 'text/csv' };
+    const sent = await caller.send('POST', `/data-sources/${source}/records`, withCosts(), csv);
+    expect(sent.status).toBe(202);
+    const read = async (of: Json) => (await caller.get(`/attribution/${String(of['id'])}`)).body;
+    let now = await read(asked);
+    for (
+      let tries = 0;
+      tries < 120 && (String(now['revision']) !== '2' || String(now['status']) !== 'completed');
+      tries += 1
+    ) {
+      await sleep(250);
+      now = await read(asked);
+    }
+    expect(now).toMatchObject({ revision: 2, profitability: { margin: 0.375, origin: 'orders' } });
+    expect(now['revenue']).toBe(asked['revenue']);
+    expect(await read(stated)).toMatchObject({ revision: 1, profitability: { margin: 0.2, origin: 'request' } });
+  }, 60_000);
 
   test('GraphQL says and takes the same', async () => {
     const connected = await graph(`mutation { connectDataSource(input: { type: CSV_UPLOAD, margin: 0.5,

@@ -51,7 +51,7 @@ export class AccountDirectory implements AsyncDisposable {
   /** The account with this id, e-mail or operator id; undefined where there is none. */
   async find(reference: string): Promise<AccountRecord | undefined> {
     const condition = isUuid(reference)
-      ? 'account_id = $1'
+      ? '(account_id = $1::uuid or operator_id = $1::text)'
       : reference.includes('@')
         ? 'lower(operator_email) = lower($1)'
         : 'operator_id = $1';

@@ -3,13 +3,14 @@ import type { agents } from '../../../schema/contract/agents.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import { SCOPES, type Principal, type RequestContext } from '../../../schema/principal.ts';
 import { exactlyOnce } from '../../../services/idempotency/exactly-once.ts';
-import { agentUuid, shownId, type Uuid } from '../../../platform/identifiers.ts';
+import { agentUuid, shownId, publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { boundToNoAgent } from '../../../services/identity/accounts/own-agent.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import type { Answered } from '../../../platform/graph/noun-types.ts';
 import { ofAgents, presentAgent, presentPublicFace, type ShownAgent } from './present-agent.ts';
 import { findProfile, ownProfile } from './profile.ts';
+import { closeAgent, closingEffect } from './close-agent.ts';
 import { findPublicFace } from './public-face.ts';
 import { registerAgent, registrationEffect } from './register-agent.ts';
 import type { RegistryServices } from './registry-services.ts';
@@ -19,11 +20,16 @@ import { capabilitiesEffect, updateCapabilities } from './update-capabilities.ts
 const { Record, Query, Mutation, inputOf } = ofAgents;
 type Answer<Id extends keyof typeof agents.operations> = Promise<Answered<typeof agents, Id>>;
 
+export interface AgentServices extends RegistryServices {
+  /** Ends the referrals of agents that are gone, with what hangs on them; housekeeping does the same now and then. */
+  readonly endReferrals: () => Promise<unknown>;
+}
+
 @Resolver(() => Record)
 export class AgentResolver {
-  readonly #services: RegistryServices;
+  readonly #services: AgentServices;
 
-  constructor(services: RegistryServices) {
+  constructor(services: AgentServices) {
     this.#services = services;
   }
 
@@ -75,6 +81,23 @@ export class AgentResolver {
     });
     const agent = await this.#self(principal, context);
     return { agent, callbackSecret, trust: agent.trust };
+  }
+
+  @Mutation('closeAgent')
+  async closeAgent(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('closeAgent')) input: object,
+  ): Answer<'closeAgent'> {
+    const principal = assertAction(context.principal, 'agent:close');
+    const { database, endReferrals } = this.#services;
+    const { agentId } = await exactlyOnce(database, context, {
+      effect: closingEffect,
+      needsRoom: false,
+      act: (settle) => closeAgent(database, context, principal, input, settle),
+      recall: async (closed) => closed,
+    });
+    await endReferrals();
+    return { id: publicId('agent', agentId), deleted: true, trust: this.#trust(context) };
   }
 
   @Mutation('updateCapabilities')

@@ -91,7 +91,7 @@ export class CommissionResolver {
     const { database, auditLog, clock } = this.#services;
     const accountId = principal.accountId as Uuid;
     const named = (commissionId ?? receiptId)!;
-    const entry = await checkEntry(database, accountId, named, ledgerHash ?? expectedHash ?? null);
+    const entry = await checkEntry(database, principal, named, ledgerHash ?? expectedHash ?? null);
     const chain = await checkCommissionChain({ database, auditLog }, accountId);
     await database.asTenant(accountId, (em) =>
       recordAuditEvent(em, context, {

@@ -32,7 +32,7 @@ export async function takeBackCommissions(
       analysisId,
       amountCents: -amountCents,
       currency,
-      deltaRCents: -deltaRCents,
+      deltaRCents: 0 - deltaRCents,
       rate,
       reverses: commission.id,
       waitsDays: 0,

@@ -11,8 +11,10 @@ import type { Format } from './shapes.ts';
 
 export interface RunOptions {
   readonly seed: number;
-  /** Of each format; its shapes come first, and all of them come. */
+  /** Of each format; its shapes come first, and come although they are more. */
   readonly cases: number;
+  /** Of the shapes of a format, one in so many is sent. */
+  readonly everyShape: number;
   readonly formats: readonly Format[];
   /** Only the case with this number. */
   readonly only?: number | undefined;
@@ -115,9 +117,13 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
   };
 }
 
-function numbersOf(format: Format, { cases, only }: RunOptions): [Format, number][] {
+function numbersOf(format: Format, { cases, everyShape, only }: RunOptions): [Format, number][] {
   if (only !== undefined) return [[format, only]];
-  return Array.from({ length: Math.max(cases, shapesOf(format)) }, (_, index) => [format, index]);
+  const shapes = shapesOf(format);
+  const isSent = (index: number): boolean => index >= shapes || index % everyShape === 0;
+  return Array.from({ length: Math.max(cases, shapes) }, (_, index) => index)
+    .filter(isSent)
+    .map((index) => [format, index]);
 }
 
 async function newSender(root: string): Promise<Sender> {

@@ -82,3 +82,46 @@ describe('of several files', () => {
     );
   }, 60_000);
 });
+
+describe('channel rules of a file', () => {
+  const withRules = async (rules: unknown) => {
+    await writeFile(join(folder, 'rules.json'), typeof rules === 'string' ? rules : JSON.stringify(rules));
+    return startCli(
+      [
+        'analyze',
+        'orders.csv',
+        'touches.csv',
+        'rates.csv',
+        '--channel-rules',
+        'rules.json',
+        '--model',
+        'markov',
+        '--json',
+      ],
+      { cwd: folder, temporary: folder },
+    ).result;
+  };
+
+  test('say what channels are called', async () => {
+    const { code, stdout, stderr } = await withRules({
+      rules: [{ match: { channel: 'meta_ads' }, channel: 'social' }],
+    });
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    const { channel_impact: impact } = JSON.parse(stdout) as AttributionReport;
+    expect(impact.map(({ channel }) => channel).toSorted()).toEqual(['direct', 'social']);
+  }, 60_000);
+
+  test.each([
+    ['{', 'rules.json: the channel rules are no JSON.'],
+    [[{ match: {}, channel: 'x' }], 'rules.json: rules.0.match: must name at least one of channel'],
+    [[{ match: { campaign_regex: '(' }, channel: 'x' }], '--channel-rules: rules.0: campaign_regex is not a regular'],
+  ])(
+    '%j is refused',
+    async (rules, message) => {
+      const { code, stderr } = await withRules(rules);
+      expect(code).toBe(1);
+      expect(stderr).toContain(message);
+    },
+    60_000,
+  );
+});

@@ -44,6 +44,8 @@ export interface Economy {
   readonly pubSub: PubSub;
   readonly owner: Pool;
   readonly ownerUrl: string;
+  /** For a process of its own. */
+  readonly url: string;
   readonly clock: FrozenClock;
   /** A shop that pays. */
   brand(plan?: Plan): Promise<Uuid>;
@@ -101,6 +103,7 @@ export async function openEconomy(terms: Partial<CommissionTerms> = {}): Promise
     pubSub,
     owner,
     ownerUrl,
+    url,
     clock: new FrozenClock(ownerUrl),
     brand: (plan = 'pay_per_analysis') => open(plan),
     async agent(referrer) {

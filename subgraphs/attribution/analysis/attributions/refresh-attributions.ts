@@ -7,9 +7,11 @@ import type { Logger } from '../../../../platform/telemetry/logs.ts';
 import { findSources, readingDigest, type Joined } from '../../intake/data-sources/joined-sources.ts';
 import { awaitNotices, type LateRowsJob } from '../../intake/data-sources/late-rows.ts';
 import { joinedKey, type OneSource, type SourceKey } from '../../intake/touchpoints/source-key.ts';
+import type { OrderCosts, OrderCostsQuery } from '../../intake/touchpoints/order-costs.ts';
 import type { RevenueOf, RevenueQuery } from '../../intake/touchpoints/range-revenue.ts';
 import { refreshRun } from '../../runs/refresh-run.ts';
 import { ATTRIBUTION_RUNS } from './attribution.ts';
+import { profitabilityOf, statedMargin } from './profitability.ts';
 import { rowsOfRun } from './run-attribution.ts';
 
 /**
@@ -17,11 +19,14 @@ import { rowsOfRun } from './run-attribution.ts';
  * contract, states).
  */
 const LEAST_CHANGE = { numerator: 1, denominator: 1_000 } as const;
+/** Margins have four digits. */
+const MARGIN_UNIT = 10_000;
 
 export interface RefreshServices {
   readonly database: Database;
   readonly jobs: Jobs;
   readonly readRevenue: (key: SourceKey, queries: readonly RevenueQuery[]) => Promise<RevenueOf>;
+  readonly orderCosts: (query: OrderCostsQuery) => Promise<OrderCosts | null>;
   readonly logger: Logger;
 }
 
@@ -33,6 +38,12 @@ interface Candidate {
   readonly end: string;
   readonly conversionEvent: string;
   readonly revenueCents: number;
+  /** Share of revenue that it reckons with; null where none is known. */
+  readonly margin: number | null;
+  /** What its request said of that. */
+  readonly askedMargin: number | null;
+  /** What its first source says. */
+  readonly sourceMargin: number | null;
   /** Its rows were read by other channel rules or identities than those in force. */
   readonly isReadOtherwise: boolean;
   readonly sources: SourceKey;
@@ -41,7 +52,7 @@ interface Candidate {
 
 /**
  * Looks at what the rows that a source has received change, and runs again every completed analysis with auto_refresh
- * whose revenue they have moved far enough. Safe to repeat: an analysis that is run again already is left alone, and
+ * whose revenue or margin they have moved far enough. Safe to repeat: an analysis that is run again already is left alone, and
  * looks for later rows itself when it ends.
  */
 export async function refreshAttributions(
@@ -62,8 +73,8 @@ async function lookAt(
   signal: AbortSignal,
 ): Promise<void> {
   const [{ sources }] = candidates as Joined<Candidate>;
-  const revenueOf = await throughOutages(signal, () => services.readRevenue(sources, candidates)).catch(
-    (error: unknown) => {
+  const read = <Found>(work: () => Promise<Found>): Promise<Found | null> =>
+    throughOutages(signal, work).catch((error: unknown) => {
       // Each of the many attempts at this look would meet the same, and so would a run of what it finds.
       if (refusedForGood(error) === null) throw error;
       services.logger.warn(
@@ -71,23 +82,38 @@ async function lookAt(
         'the store cannot read what late rows have changed: nothing is run again',
       );
       return null;
-    },
-  );
+    });
+  const revenueOf = await read(() => services.readRevenue(sources, candidates));
   if (revenueOf === null) return;
   for (const candidate of candidates) {
     const revenueCents = revenueOf(candidate);
-    if (
-      (candidate.isReadOtherwise || hasMoved(candidate.revenueCents, revenueCents)) &&
-      (await throughOutages(signal, () => beginRefresh(services, source, candidate)))
-    ) {
+    const why = candidate.isReadOtherwise
+      ? 'channel rules or identities have changed since an analysis: it is run again'
+      : hasMoved(candidate.revenueCents, revenueCents)
+        ? 'late rows have changed the revenue of an analysis: it is run again'
+        : (await read(() => hasOtherMargin(services, candidate))) === true
+          ? 'late rows have changed the margin of an analysis: it is run again'
+          : null;
+    if (why !== null && (await throughOutages(signal, () => beginRefresh(services, source, candidate))))
       services.logger.info(
         { attribution: publicId('attr', candidate.id), revenueCents, previousRevenueCents: candidate.revenueCents },
-        candidate.isReadOtherwise
-          ? 'channel rules or identities have changed since an analysis: it is run again'
-          : 'late rows have changed the revenue of an analysis: it is run again',
+        why,
       );
-    }
   }
+}
+
+/** Costs of goods may come later than their orders. What the request said of the margin holds whatever they are. */
+async function hasOtherMargin(
+  { orderCosts }: RefreshServices,
+  { sources, start, end, conversionEvent, margin, askedMargin, sourceMargin }: Candidate,
+): Promise<boolean> {
+  if (askedMargin !== null) return false;
+  const costs = await orderCosts({ ...sources, dateRange: [start, end], conversionEvent });
+  const { profitability } = profitabilityOf(statedMargin(null, sourceMargin), costs);
+  const [before, now] = [margin, profitability?.margin ?? null].map(
+    (share) => share && Math.round(share * MARGIN_UNIT),
+  );
+  return before == null || now == null ? before !== now : hasMoved(before, now);
 }
 
 /** Whether revenue has changed by 0.1 % of what it was, or by anything where it was nothing. */
@@ -104,6 +130,7 @@ async function readCandidates(database: Database, source: LateRowsJob): Promise<
     const rows = await em.execute<CandidateRow[]>(
       `select id, revision, to_char(date_start, 'YYYY-MM-DD') as start, to_char(date_end, 'YYYY-MM-DD') as end,
         conversion_event as "conversionEvent", result ->> 'revenueCents' as "revenueCents",
+        margin as "askedMargin", (result -> 'profitability' ->> 'margin')::float8 as margin,
         channel_rules_digest as "channelRulesDigest",
         array_to_string(coalesce(data_source_ids, array[data_source_id]), ',') as "sourceIds"
        from attribution.attributions
@@ -126,6 +153,7 @@ async function readCandidates(database: Database, source: LateRowsJob): Promise<
           sourceIds,
           sources,
           revenueCents: Number(row.revenueCents),
+          sourceMargin: found[0].margin ?? null,
           isReadOtherwise: channelRulesDigest !== digest,
         });
     }
@@ -133,7 +161,10 @@ async function readCandidates(database: Database, source: LateRowsJob): Promise<
   });
 }
 
-interface CandidateRow extends Pick<Candidate, 'id' | 'revision' | 'start' | 'end' | 'conversionEvent'> {
+interface CandidateRow extends Pick<
+  Candidate,
+  'id' | 'revision' | 'start' | 'end' | 'conversionEvent' | 'margin' | 'askedMargin'
+> {
   readonly revenueCents: string;
   readonly channelRulesDigest: string | null;
   /** With a comma between any two. */

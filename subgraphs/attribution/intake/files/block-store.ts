@@ -33,6 +33,7 @@ const ORDER_ID =
 const BOUND: Readonly<Record<StoredTable, Readonly<Record<string, string>>>> = {
   touchpoints: {},
   conversions: { currency: '{currency:String}' },
+  refunds: { currency: '{currency:String}', upload_id: '{upload_id:String}' },
   spend: {},
   paths: { upload_id: '{upload_id:String}' },
   identities: {},

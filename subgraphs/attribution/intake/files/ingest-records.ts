@@ -8,12 +8,20 @@ import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../data-sources/data-source.ts';
 import { RECORD_MEDIA_TYPES } from '../connectors/records-body.ts';
 import type { FileQuality } from '../data-sources/upload.ts';
+import { versionOf, versionsOf } from '../touchpoints/row-versions.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 import { ratesOf } from './exchange-rates.ts';
 import type { WrittenRates } from './reader/currency-rates.ts';
 import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
-import { refundWarnings, repeatedWarning } from './order-warnings.ts';
+import {
+  addedWarning,
+  amountlessWarning,
+  fateWarnings,
+  lookedAtWarnings,
+  MONEY,
+  repeatedWarning,
+} from './order-warnings.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import {
   FRAME,
@@ -24,6 +32,7 @@ import {
   wishesOf,
 } from './reading-messages.ts';
 import { refusalProblem } from './reader-process.ts';
+import { lowerRefundedOrders } from './refunded-orders.ts';
 import type { FileSize, ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
 import { rejectMessage } from './rejects.ts';
 
@@ -71,7 +80,6 @@ const RETRY_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
 const MAX_FIRST_ERRORS = 100;
 const LF = 0x0a;
 const DEFAULT_CURRENCY = 'USD';
-const MONEY = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const HOUR_MS = 3_600_000;
 
 /**
@@ -101,12 +109,18 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
     await blocks.settled();
     await retried(() => store.reject(finding.rejects, versionOf(options.now, 0, false)));
     const report = reportOf(options, finding);
-    const repeated = await retried(() =>
-      store.repeatedOrders(finding.conversions, versionsOf(options.now, finding.kind === 'conversions')),
-    );
-    if (repeated === 0) return report;
-    const warnings = [...report.warnings, repeatedWarning(repeated)];
-    return { ...report, warnings, quality: { ...report.quality, repeatedOrders: repeated } };
+    if (finding.conversions + finding.refunds === 0) return report;
+    const versions = versionsOf(options.now, finding.kind === 'conversions');
+    const repeated = await retried(() => store.repeatedOrders(finding.conversions, versions));
+    const fates = await retried(() => lowerRefundedOrders(options.clickhouse, options.source, versions));
+    const warnings = [
+      ...report.warnings,
+      ...(fates === null ? [] : fateWarnings(fates, report.currency ?? DEFAULT_CURRENCY)),
+      ...(repeated === 0 ? [] : [repeatedWarning(repeated)]),
+    ];
+    // What rows of one order are was settled: none of them is missing.
+    const isLost = repeated > 0 && finding.orderRows === null;
+    return { ...report, warnings, quality: { ...report.quality, ...(isLost && { repeatedOrders: repeated }) } };
   } finally {
     await blocks.abandoned();
   }
@@ -213,7 +227,19 @@ const LEFT_OUT: Readonly<Partial<Record<ReadingFinding['kind'], string>>> = {
 
 /** What the sender should know beside the rejects. */
 export function warningsOf(
-  { kind, preset, skipped, hasZoneless, currency, converted, refundRows, headerDigest, sample }: ReadingFinding,
+  {
+    kind,
+    preset,
+    skipped,
+    hasZoneless,
+    currency,
+    converted,
+    amountless,
+    addedLines,
+    pairs,
+    headerDigest,
+    sample,
+  }: ReadingFinding,
   remembered: ReadingOptions['remembered'] = {},
 ): string[] {
   return [
@@ -235,9 +261,16 @@ export function warningsOf(
           `${skipped} ${skipped === 1 ? 'row that is no data was' : 'rows that are no data were'} left out, such as ` +
             `${LEFT_OUT[kind] ?? 'sums'}.`,
         ]),
-    ...refundWarnings(refundRows),
+    ...amountlessWarning(amountless),
+    ...addedWarning(addedLines),
+    ...(pairs === 0
+      ? []
+      : [
+          `${pairs} ${pairs === 1 ? 'pair of ids stands' : 'pairs of ids stand'} beside each other in rows. ` +
+            'The two ids of each are one person.',
+        ]),
     // Of a dry run; what is stored is counted in the store.
-    ...(sample === undefined || sample.repeatedOrders === 0 ? [] : [repeatedWarning(sample.repeatedOrders)]),
+    ...(sample === undefined ? [] : lookedAtWarnings(sample, currency ?? DEFAULT_CURRENCY)),
     ...(hasZoneless
       ? ['Times that say no zone were taken as UTC. If they are local times, send the file again with their timezone.']
       : []),
@@ -282,19 +315,6 @@ function qualityOf(finding: ReadingFinding): FileQuality {
     ...(currency !== null && { rejectedRevenue: { [currency]: String(rejectedRevenue) }, unpricedRejects }),
     ...(hasZoneless && { assumedTimeZone: 'UTC' }),
   };
-}
-
-/** Those of all blocks of an upload. */
-function versionsOf(now: Date, isOfOrders: boolean): { readonly from: string; readonly until: string } {
-  return { from: versionOf(now, 0, isOfOrders), until: versionOf(new Date(now.getTime() + 1), 0, isOfOrders) };
-}
-
-/** What a shop says of its orders wins over what somebody saw of them, whichever comes later. */
-const OF_ORDERS = 1n << 63n;
-
-/** Later uploads win over earlier ones, later blocks of an upload over its earlier ones. */
-function versionOf(now: Date, block: number, isOfOrders: boolean): string {
-  return String((isOfOrders ? OF_ORDERS : 0n) | (BigInt(now.getTime()) << 20n) | BigInt(block));
 }
 
 /**

@@ -5,9 +5,9 @@ import type { ContentEncoding } from './reader/file-content.ts';
 import type { ConvertedSum } from './reader/exchange.ts';
 import type { ExchangeRates, WrittenRates } from './reader/currency-rates.ts';
 import type { Inspection } from './reader/inspection.ts';
+import type { OrderRows } from './reader/order-rows.ts';
 import type { SampledRows } from './reader/read-sample.ts';
 import type { RecordKind } from './reader/record-kind.ts';
-import type { RefundCounts } from './reader/refund-rows.ts';
 import type { Refusal } from './reader/refused-file.ts';
 import type { StoredTable } from './stored-tables.ts';
 
@@ -122,7 +122,16 @@ export interface ReadingFinding {
   /** Touches and conversions of accepted rows, which may hold several. */
   readonly touchpoints: number;
   readonly conversions: number;
-  readonly refundRows: RefundCounts;
+  /** Rows for what was paid back of an order. */
+  readonly refunds: number;
+  /** Refunds that say no amount, and were left out. */
+  readonly amountless: number;
+  /** What rows of one order are, where it makes a difference. */
+  readonly orderRows: OrderRows | null;
+  /** Rows that were added to another one of their order. */
+  readonly addedLines: number;
+  /** Pairs of ids that stand beside each other in rows of anything. */
+  readonly pairs: number;
   /** Time span of the accepted rows, milliseconds since 1970; null when none has a time. */
   readonly earliestMs: number | null;
   readonly latestMs: number | null;

@@ -262,14 +262,13 @@ async function warningsOf(
   kind: IngestReport['kind'],
   { touchpoints, paths, spendRows, identities = 0 }: SourceMeasurement,
 ): Promise<readonly string[]> {
-  if (kind === 'identities')
-    return identities <= MAX_PAIRS
-      ? []
-      : [
-          `The source holds ${identities.toLocaleString('en-US')} pairs of ids. Analyses read at most ` +
-            `${MAX_PAIRS.toLocaleString('en-US')} and fail beyond that.`,
-        ];
-  if (kind === 'conversions' || kind === 'fx' || spendRows === 0 || touchpoints + paths === 0) return [];
+  if (identities > MAX_PAIRS)
+    return [
+      `The source holds ${identities.toLocaleString('en-US')} pairs of ids. Analyses read at most ` +
+        `${MAX_PAIRS.toLocaleString('en-US')} and fail beyond that.`,
+    ];
+  if (kind === 'identities' || kind === 'conversions' || kind === 'fx' || spendRows === 0 || touchpoints + paths === 0)
+    return [];
   const dataSourceId = source.id as Uuid;
   const naming = await database.asTenant(wholeAccount(source), (em) => channelNamingOf(em, dataSourceId));
   return (await unmatchedSpend(clickhouse, { accountId: source.accountId, dataSourceId, naming })).map(

@@ -78,6 +78,19 @@ const RATES: readonly string[] = [
   table('fx', 'date Date32, currency LowCardinality(String), rate Decimal(18, 11)', 'currency, date'),
 ];
 
+/**
+ * What was paid back of orders, a row for each: told apart by order, time, id and currency. Of two files that tell one,
+ * the later one counts; rows of one file add up, whatever their lines (see refunded-orders.ts).
+ */
+const REFUNDS: readonly string[] = [
+  table(
+    'refunds',
+    `${CONVERSION}, written Decimal(18, 4), written_currency LowCardinality(String), needs_order UInt8,
+      upload_id LowCardinality(String), line UInt64`,
+    'order_id, ts, event_id, written_currency, upload_id, line',
+  ),
+];
+
 /** Columns that tables of earlier versions lack. */
 const ADDED: readonly string[] = [
   ...['referrer', 'click_id'].map(
@@ -85,12 +98,23 @@ const ADDED: readonly string[] = [
   ),
   // Cost of the goods of an order; null where nobody has said it.
   `ALTER TABLE conversions ADD COLUMN IF NOT EXISTS cogs Nullable(Decimal(18, 4))`,
+  // Revenue ahead of refunds that are rows of their own; null where there are none.
+  `ALTER TABLE conversions ADD COLUMN IF NOT EXISTS gross Nullable(Decimal(18, 4))`,
 ];
 
 /** Creates what is missing of the tables; any number of processes may do so at once. */
 export async function migrateColumnarTables(clickhouse: ClickHouse): Promise<void> {
-  await clickhouse.migrate([...STATEMENTS, ...ADDED, ...PEOPLE, ...RATES]);
+  await clickhouse.migrate([...STATEMENTS, ...ADDED, ...PEOPLE, ...RATES, ...REFUNDS]);
 }
 
 /** Every table that holds rows of a source. */
-export const SOURCE_TABLES = ['touchpoints', 'conversions', 'spend', 'paths', 'identities', 'fx', 'rejects'] as const;
+export const SOURCE_TABLES = [
+  'touchpoints',
+  'conversions',
+  'refunds',
+  'spend',
+  'paths',
+  'identities',
+  'fx',
+  'rejects',
+] as const;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { CAMPAIGN_MEMBERS, channelExpression, stepExpression, TOUCH_MEMBERS } from './channel-expression.ts';
 import { networksOf } from './default-channels.ts';
+import { standsIn } from './row-versions.ts';
 import { CURRENT_PATHS, currentPaths } from './current-paths.ts';
 import {
   joinedKey,
@@ -106,20 +107,29 @@ function named(
   return `${union(groups, select)} AS ${table}`;
 }
 
+const STANDS_IN = standsIn('version');
 /** The order of the sources, from 0. */
 const PLACE = 'toUInt8(indexOf({data_source_ids:Array(String)}, toString(data_source_id)) - 1)';
-/** Orders and the places of those sources that tell them after another one does. */
-const TOLD_AGAIN = `SELECT told, arrayJoin(arraySlice(bitPositionsToArray(places), 2)) AS place FROM (
-  SELECT sipHash128(order_id) AS told, groupBitOr(bitShiftLeft(toUInt32(1), ${PLACE})) AS places
-    FROM conversions WHERE ${OF_SOURCE} GROUP BY told HAVING bitCount(places) > 1
-)`;
+/** What several of the sources tell of one order: which ones, and the refunds of those that tell nothing else of it. */
+const TOLD_BY_SEVERAL = `SELECT sipHash128(order_id) AS told,
+    groupBitOrIf(bitShiftLeft(toUInt32(1), ${PLACE}), NOT (${STANDS_IN})) AS orders,
+    bitAnd(groupBitOr(bitShiftLeft(toUInt32(1), ${PLACE})), bitNot(orders)) AS refunds,
+    max(isNotNull(gross) AND NOT (${STANDS_IN})) AS is_lowered,
+    argMinIf((revenue, version), (${PLACE}, -toInt64(version)), ${STANDS_IN}).1 AS back
+  FROM conversions WHERE ${OF_SOURCE} GROUP BY told HAVING bitCount(bitOr(orders, refunds)) > 1`;
+/** Orders and the places of those sources whose rows of them are left out: another one tells them before. */
+const TOLD_AGAIN = `SELECT told, arrayJoin(bitPositionsToArray(if(orders = 0, bitAnd(refunds, refunds - 1),
+    bitOr(bitAnd(orders, orders - 1), refunds)))) AS place FROM (${TOLD_BY_SEVERAL})`;
+/** Unless a source that tells the order tells its refunds as well. */
+const PAID_BACK_ELSEWHERE = `SELECT told, back FROM (${TOLD_BY_SEVERAL})
+  WHERE orders > 0 AND refunds > 0 AND NOT is_lowered`;
 
 function toldOnce({ others = [], repeatedOrders }: SourceKey, conversions: string): string {
   if (others.length === 0 || repeatedOrders === 0) return conversions;
-  return `(SELECT * FROM ${conversions} WHERE ${OF_SOURCE}
-    AND (sipHash128(order_id), toUInt64(${PLACE})) NOT IN (
-      SELECT told, toUInt64(place) FROM (${TOLD_AGAIN})
-    )) AS conversions`;
+  return `(SELECT * EXCEPT (order_hash, told, back) REPLACE (toDecimal64(revenue + back, 4) AS revenue) FROM (
+      SELECT *, sipHash128(order_id) AS order_hash FROM ${conversions} WHERE ${OF_SOURCE}
+        AND (order_hash, toUInt64(${PLACE})) NOT IN (SELECT told, toUInt64(place) FROM (${TOLD_AGAIN}))
+    ) AS once ANY LEFT JOIN (${PAID_BACK_ELSEWHERE}) AS paid ON once.order_hash = paid.told) AS conversions`;
 }
 
 /** Ids that are one person's become one. */
@@ -136,7 +146,7 @@ function ofPeople(table: string, { people }: SourceKey, rows: string): string {
 export async function countRepeatedOrders(clickhouse: ClickHouse, key: SourceKey): Promise<number> {
   if (sourcesOf(key).length === 1) return 0;
   const [row] = await clickhouse.rows(
-    `SELECT uniqExact(told) AS repeated FROM (${TOLD_AGAIN})`,
+    `SELECT uniqExact(told) AS repeated FROM (${TOLD_BY_SEVERAL})`,
     z.object({ repeated: z.coerce.number() }),
     { params: sourceParams(key), timeoutMs: READ_TIMEOUT_MS },
   );

@@ -13,7 +13,7 @@ export interface OrderCosts {
   readonly revenueShare: number;
 }
 
-interface OrderCostsQuery extends SourceKey {
+export interface OrderCostsQuery extends SourceKey {
   /** First and last UTC day, both included. */
   readonly dateRange: readonly [string, string];
   readonly conversionEvent: string;

@@ -79,6 +79,11 @@ export class TextCell implements Cell {
     return Buffer.from(data.buffer, data.byteOffset + this.#start, this.#end - this.#start).toString('latin1');
   }
 
+  /** Puts it among others. @returns whether it was there before */
+  isAddedAgain(ids: { add(data: Uint8Array, start: number, end: number): boolean }): boolean {
+    return ids.add(this.#data, this.#start, this.#end);
+  }
+
   addTo(column: TextColumn): void {
     column.add(this.#data, this.#start, this.#end);
   }

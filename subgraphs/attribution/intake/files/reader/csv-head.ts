@@ -105,10 +105,10 @@ function headerWith(window: Window, delimiter: Delimiter, recognises: Recognises
         : [];
     rows.push({ names, end: scanner.position, lines });
   }
-  const { at, certainty } = findHeader(
-    rows.map(({ names }) => names),
+  const { at, names, certainty } = findHeader(
+    rows.map((row) => row.names),
     recognises,
   );
-  const row = rows[at] ?? { names: [], end: window.position, lines: 0 };
-  return { delimiter, certainty, ...row };
+  const { end, lines: above } = rows[at] ?? { end: window.position, lines: 0 };
+  return { delimiter, certainty, names, end, lines: above };
 }

@@ -1,5 +1,5 @@
 /** Days that a rate holds for behind its own: tables are kept by day, month or quarter. */
-const RATE_HOLDS_DAYS = 92;
+export const RATE_HOLDS_DAYS = 92;
 const DAY_MS = 86_400_000;
 
 /** The rates of one currency, by ascending days since 1970-01-01. */

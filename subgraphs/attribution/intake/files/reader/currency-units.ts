@@ -65,6 +65,12 @@ const USUAL = [...DOLLARS, 'EUR', 'GBP', 'CHF', 'ZWG', 'XCD', 'JMD', 'BSD', 'FJD
 /** A dollar sign alone says no more than that amounts are in what the source has, which begins as USD. */
 const BARE_DOLLAR = '$';
 const CODE = /^[A-Z]{3}$/;
+/** Of ISO 4217, those that have no smaller unit: what stands between digits of their amounts parts thousands. */
+const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(
+  'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
+);
+
+export const hasDecimals = (currency: string): boolean => !WITHOUT_DECIMALS.has(currency);
 
 /** The ISO 4217 codes that may be meant by what stands beside an amount: one where it is sure. */
 function currenciesOfUnit(unit: string): readonly string[] {

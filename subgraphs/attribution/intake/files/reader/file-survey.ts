@@ -2,16 +2,22 @@ import type { CanonicalColumn } from '../../../../../schema/origins/canonical-co
 import type { ReadingOrder } from '../reading-messages.ts';
 import type { TimeStyle } from './cells.ts';
 import { CurrencySums, type CurrencySum } from './currency-sums.ts';
-import { currencyBeside, currencyOfUnits } from './currency-units.ts';
+import { currencyBeside, currencyOfUnits, hasDecimals } from './currency-units.ts';
 import { EarliestRows } from './earliest-rows.ts';
 import type { ColumnReading } from './inspection.ts';
 import { localeStyle } from './locale-style.ts';
 import { openingOf, type Question } from './questions.ts';
 import { answerTo } from './refuse-open-file.ts';
-import { columnOf, hasOrders, type RecordLayout, type RowForm } from './record-layout.ts';
+import {
+  OrderRowsEvidence,
+  orderColumnsOf,
+  orderRowsQuestion,
+  type OrderColumns,
+  type OrderRows,
+} from './order-rows.ts';
+import { columnOf, type RecordLayout } from './record-layout.ts';
 import { NOT_TEXT, type RowCells, type RowSink } from './record-reader.ts';
 import type { Styles } from './record-tables.ts';
-import { RefundRows } from './refund-rows.ts';
 import { Located, type CellSource } from './row-cells.ts';
 import { isTotal } from './row-tests.ts';
 import { NumberEvidence, type DecimalSign } from './styles/number-style.ts';
@@ -37,8 +43,8 @@ export interface SurveyFinding {
   readonly currencies: readonly CurrencySum[];
   readonly readings: readonly ColumnReading[];
   readonly earliest: EarliestRows;
-  /** With the ids of the orders concerned, and no sums yet. */
-  readonly refunds: RefundRows;
+  /** What rows of one order are, where it makes a difference. */
+  readonly orderRows: OrderRows | null;
 }
 
 interface Watched<Evidence> {
@@ -61,8 +67,8 @@ export class FileSurvey implements RowSink {
   readonly #times: readonly Watched<TimeEvidence>[];
   readonly #sums: CurrencySums;
   readonly #earliest = new EarliestRows();
-  readonly #refunds = new RefundRows();
-  readonly #ofOrders: readonly RowForm[];
+  readonly #orderColumns: OrderColumns | null;
+  readonly #orderRows: OrderRowsEvidence | null;
   readonly #located = new Located();
 
   constructor(layout: RecordLayout, order: ReadingOrder, hasPlainNumbers: boolean, onPause: () => void) {
@@ -73,7 +79,8 @@ export class FileSurvey implements RowSink {
     this.#numbers = this.#watch([...DECIMAL_COLUMNS, ...COUNT_COLUMNS, ...RATE_COLUMNS], () => new NumberEvidence());
     this.#times = this.#watch(TIME_COLUMNS, () => new TimeEvidence());
     this.#sums = new CurrencySums(layout.forms);
-    this.#ofOrders = layout.forms.filter(hasOrders);
+    this.#orderColumns = orderColumnsOf(layout);
+    this.#orderRows = this.#orderColumns === null ? null : new OrderRowsEvidence(this.#orderColumns);
   }
 
   row(cells: RowCells): void {
@@ -83,7 +90,7 @@ export class FileSurvey implements RowSink {
     for (const watched of this.#numbers) this.#look(watched, cells);
     for (const watched of this.#times) this.#look(watched, cells);
     if (!isTotal(cells) || this.#isDated(cells)) this.#sums.add(cells);
-    for (const form of this.#ofOrders) this.#refunds.look(form, cells);
+    this.#orderRows?.add(cells);
     for (const form of forms)
       if (form.oncePer !== null && form.when?.(cells) !== false) this.#earliest.look(form, cells);
   }
@@ -111,10 +118,16 @@ export class FileSurvey implements RowSink {
     const decimals = new Map<CanonicalColumn, DecimalSign>();
     const orders = new Map<CanonicalColumn, DayOrder | null>();
     const questions: Question[] = [];
+    const named = this.#sums.read('point').map(({ currency }) => currency);
+    const currency = this.#currency(named.length > 0, questions);
+    const unnamed = this.#order.amountCurrency ?? currency ?? this.#order.currency;
+    const areWhole = !(named.length > 0 ? named : [unnamed ?? '']).some(hasDecimals);
     const signs = this.#numbers.map((each) => ({ each, own: each.evidence.decimalSign() }));
     const elsewhere = onlyOne(signs.map(({ own }) => own));
     for (const { each, own } of signs) {
-      const sign = this.#hasPlainNumbers ? 'point' : this.#settle(each, own, wished?.decimal, elsewhere, questions);
+      const sign = this.#hasPlainNumbers
+        ? 'point'
+        : this.#settleDecimals(each, own, wished?.decimal, elsewhere, questions, areWhole);
       decimals.set(each.column, sign ?? 'point');
     }
     const days = this.#times.map((each) => ({ each, own: each.evidence.dayOrder() }));
@@ -125,8 +138,8 @@ export class FileSurvey implements RowSink {
     return {
       styles: this.#stylesOf(decimals, orders),
       earliest: this.#earliest,
-      refunds: this.#refunds,
-      currency: this.#currency(currencies.length > 0, questions),
+      orderRows: this.#settleOrderRows(decimals.get('revenue') ?? 'point', questions),
+      currency,
       questions,
       currencies,
       readings: [...this.#numbers, ...this.#times].flatMap(({ column, name }) => {
@@ -163,6 +176,22 @@ export class FileSurvey implements RowSink {
     }
   }
 
+  /** Of what has no decimals the sign in an open number parts thousands. */
+  #settleDecimals(
+    watched: Watched<NumberEvidence>,
+    own: DecimalSign | 'open' | null,
+    wished: DecimalSign | undefined,
+    elsewhere: DecimalSign | null,
+    questions: Question[],
+    areAmountsWhole: boolean,
+  ): DecimalSign | null {
+    const isWhole =
+      (COUNT_COLUMNS as readonly string[]).includes(watched.column) ||
+      (areAmountsWhole && AMOUNT_COLUMNS.includes(watched.column));
+    if (own === 'open' && isWhole) return watched.evidence.openSign === 'comma' ? 'point' : 'comma';
+    return this.#settle(watched, own, wished, elsewhere, questions);
+  }
+
   /**
    * What the cells show comes first: a wish cannot make them say something else, but can be wrong for other columns.
    * @param elsewhere what all other columns of the sort say
@@ -175,16 +204,16 @@ export class FileSurvey implements RowSink {
     questions: Question[],
   ): Style | null {
     if (own !== 'open') return own ?? wished ?? elsewhere;
-    if (evidence instanceof NumberEvidence && (COUNT_COLUMNS as readonly string[]).includes(column))
-      return (evidence.openSign === 'comma' ? 'point' : 'comma') as Style;
     if (evidence instanceof NumberEvidence && (RATE_COLUMNS as readonly string[]).includes(column))
       return evidence.openSign as Style;
     const question = openingOf(evidence instanceof NumberEvidence ? 'decimals' : 'dates', name, evidence.example);
     const given = this.#order.answers[question.id];
     if (given !== undefined) return answerTo(question, given) as Style;
     const known = wished ?? elsewhere;
-    if (known === null || known === undefined) questions.push(question);
-    return known ?? null;
+    if (known !== null && known !== undefined) return known;
+    questions.push(question);
+    // A look at the file reads its rows as they would be once it is answered.
+    return this.#order.isDryRun ? (question.options[0]!.value as Style) : null;
   }
 
   #stylesOf(
@@ -201,6 +230,20 @@ export class FileSurvey implements RowSink {
       decimalOf: (column) => decimals.get(column) ?? null,
       timeOf: (column) => times.get(column) ?? null,
     };
+  }
+
+  #settleOrderRows(decimal: DecimalSign, questions: Question[]): OrderRows | null {
+    const found = this.#orderRows?.found(decimal) ?? null;
+    if (found === null) return null;
+    const question = orderRowsQuestion(
+      columnOf(this.#layout, this.#orderColumns!.order),
+      this.#orderColumns!.revenueName,
+    );
+    const given = this.#order.answers[question.id];
+    if (given !== undefined) return answerTo(question, given) as OrderRows;
+    if (found !== 'open') return found;
+    questions.push(question);
+    return null;
   }
 
   /** Of signs beside the amounts, where it was not said. */

@@ -1,5 +1,6 @@
 import type { ReadingOrder } from '../reading-messages.ts';
 import { plainName } from './column-names.ts';
+import { layoutByEventWords } from './events-by-word.ts';
 import type { RecognisesHeader } from './header-search.ts';
 import { layoutByPreset, presetBySignature, presetNamed } from './presets/apply-preset.ts';
 import { PresetColumns } from './presets/preset-columns.ts';
@@ -31,7 +32,9 @@ export async function findLayout(
   reopened: () => Promise<OpenedFile>,
 ): Promise<FoundLayout> {
   const wishes = wishesOf(order, header);
-  const layout = knownLayout(order, header, namesColumns, wishes) ?? (await proposeLayout(header, wishes, reopened));
+  const known = knownLayout(order, header, namesColumns, wishes);
+  const byWords = known?.preset == null ? await layoutByEventWords(header, wishes, reopened) : null;
+  const layout = byWords ?? known ?? (await proposeLayout(header, wishes, reopened));
   if (layout === null) return refuseColumns(header, wishes);
   if (layout.refusal !== null && layout.refusal.rows === null) throw layout.refusal.error;
   return { layout, questions: layout.certainty < ASKED_BELOW ? mappingQuestions(layout, wishes) : [] };

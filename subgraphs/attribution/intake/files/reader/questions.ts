@@ -4,7 +4,13 @@ export interface Question {
   readonly id: string;
   /** The file's own column name. */
   readonly column: string;
-  readonly code: 'ambiguous_decimals' | 'ambiguous_dates' | 'ambiguous_currency' | 'uncertain_mapping';
+  readonly code:
+    | 'ambiguous_decimals'
+    | 'ambiguous_dates'
+    | 'ambiguous_currency'
+    | 'ambiguous_encoding'
+    | 'repeated_orders'
+    | 'uncertain_mapping';
   readonly message: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }

@@ -5,9 +5,10 @@ import { FileSurvey, type SurveyFinding } from './file-survey.ts';
 import { inspectionOf } from './inspection.ts';
 import type { RecordLayout } from './record-layout.ts';
 import type { CellSource } from './row-cells.ts';
+import { OrderLines } from './order-lines.ts';
+import { orderColumnsOf } from './order-rows.ts';
 import { NotPlainError, RecordIntake, type Handover, type IntakePlan } from './record-intake.ts';
 import { PLAIN_STYLES } from './record-tables.ts';
-import { RefundRows } from './refund-rows.ts';
 import { refuseCurrencies, refuseQuestions } from './refuse-open-file.ts';
 import { asRemembered } from './remembered-wishes.ts';
 import { SourceFile, type OpenedFile } from './source-file.ts';
@@ -34,7 +35,8 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
         currency: order.amountCurrency,
         isGuess: true,
         earliest: new EarliestRows(),
-        refunds: new RefundRows(),
+        orderRows: null,
+        lines: null,
       };
       return await takeRows(plan, order, opened, handover);
     } catch (error) {
@@ -48,7 +50,10 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
   if (!order.isDryRun) refuseQuestions(open);
   const plan = planOf(layout, found, order);
   if (!order.isDryRun) refuseCurrencies(found.currencies, order.currency ?? plan.currency, order.rates);
-  if (!plan.refunds.isEmpty) await takeRefunds(plan, order, await file.open(encoding), handover);
+  if (plan.lines !== null) {
+    await takeRows(plan, order, await file.open(encoding), handover);
+    plan.lines.isCollecting = false;
+  }
   const finding = await takeRows(plan, order, await file.open(encoding), handover);
   return order.isDryRun ? { ...finding, inspection: inspectionOf(layout, found, open) } : finding;
 }
@@ -60,6 +65,8 @@ export async function readRecords(asked: ReadingOrder, handover: Handover): Prom
 function isPlainlyWished(order: ReadingOrder, layout: RecordLayout): boolean {
   // A rate of 1,083 is not told from a thousand.
   if (layout.kind === 'fx' || layout.forms.some(({ oncePer }) => oncePer !== null)) return false;
+  // Whether they are lines of orders, only all of them tell.
+  if (orderColumnsOf(layout)?.hasLines === true) return false;
   const zone = order.timezone ?? layout.timeZone ?? 'UTC';
   return !order.isDryRun && zone === 'UTC' && layout.certainty >= ASKED_BELOW;
 }
@@ -76,13 +83,6 @@ async function takeRows(
   return intake.finding();
 }
 
-/** Rows are looked at as they will be taken: what is refused lowers no order. */
-async function takeRefunds(plan: IntakePlan, order: ReadingOrder, opened: OpenedFile, handover: Handover) {
-  plan.refunds.isCollecting = true;
-  await takeRows(plan, order, opened, handover);
-  plan.refunds.isCollecting = false;
-}
-
 async function surveyed(
   layout: RecordLayout,
   order: ReadingOrder,
@@ -95,7 +95,7 @@ async function surveyed(
 }
 
 function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder): IntakePlan {
-  const { styles, earliest, refunds, currencies } = found;
+  const { styles, earliest, orderRows, currencies } = found;
   // Of several, what there are rates for is worth something in the one that there are none for.
   const unrated = currencies.filter(({ currency }) => !Object.hasOwn(order.rates, currency));
   const named = unrated.length === 1 && currencies.length > 1 ? unrated[0]!.currency : null;
@@ -106,19 +106,22 @@ function planOf(layout: RecordLayout, found: SurveyFinding, order: ReadingOrder)
     currency: currency ?? found.currency,
     isGuess: false,
     earliest,
-    refunds,
+    orderRows,
+    lines: orderRows === 'lines' ? new OrderLines() : null,
   };
 }
 
 const namesOf = ({ header, later }: RecordLayout): readonly string[] => [...header, ...later];
 
 /** Places of the columns that are read. */
-function usedBy({ forms, lookedAt }: RecordLayout): ReadonlySet<number> {
+function usedBy({ forms, pairs, lookedAt }: RecordLayout): ReadonlySet<number> {
   const places = new Set(lookedAt);
-  for (const { columns, oncePer } of forms) {
-    for (const source of [...columns.values(), ...(oncePer ?? [])])
-      for (let each: CellSource | undefined = source; each !== undefined && 'place' in each; each = each.otherwise)
-        places.add(each.place);
-  }
+  const sources = [
+    ...forms.flatMap(({ columns, oncePer }) => [...columns.values(), ...(oncePer ?? [])]),
+    ...pairs.flatMap(({ id, sameAs }) => [id, sameAs]),
+  ];
+  for (const source of sources)
+    for (let each: CellSource | undefined = source; each !== undefined && 'place' in each; each = each.otherwise)
+      places.add(each.place);
   return places;
 }

@@ -2,6 +2,7 @@ import type { RowForm } from './record-layout.ts';
 import type { RowCells } from './record-reader.ts';
 import type { RecordShape } from './record-tables.ts';
 import { textAt } from './row-tests.ts';
+import { SampledRefunds, type RefundsLookedAt } from './sampled-refunds.ts';
 
 /** Rows that are shown as they stand and as they are read. */
 const SHOWN_ROWS = 20;
@@ -28,6 +29,7 @@ export interface SampledRows {
   readonly buyers: readonly string[];
   /** Rows whose order id stood in an earlier one, as far as ids are kept. */
   readonly repeatedOrders: number;
+  readonly refunds: RefundsLookedAt;
 }
 
 /** Collects the first rows of a file, and the ids by which it may belong to what is stored. */
@@ -38,6 +40,10 @@ export class ReadSample {
   readonly #userIds = new Set<string>();
   readonly #buyers: string[] = [];
   readonly #orders = new Set<string>();
+  readonly #refunds = new SampledRefunds();
+  /** Orders among the rows that are shown: what later rows take off them is to be told. */
+  readonly #shownOrders: { readonly key: string; readonly refunded: number; readonly read: Record<string, string> }[] =
+    [];
   #repeatedOrders = 0;
   #idBytesLeft = KEPT_ID_BYTES;
   #charactersLeft = SHOWN_CHARACTERS;
@@ -51,8 +57,11 @@ export class ReadSample {
   take(cells: RowCells, line: number, { columns }: RowForm): void {
     const user = this.#shape.cells.find(({ column }) => column === 'user_id')?.cell.shown() ?? '';
     if (user !== '') this.#keep(user);
-    const isOrder = this.#shape.tableOf().name === 'conversions';
+    const { order, exchange } = this.#shape;
+    const table = this.#shape.tableOf().name;
+    const isOrder = table === 'conversions';
     if (isOrder) this.#lookForRepetition();
+    if (table === 'refunds' && order !== null) this.#refunds.add(order, exchange?.own(order.amount()) ?? 0);
     if (isOrder && this.#userIds.has(user) && this.#buyers.length < KEPT_IDS) this.#buyers.push(user);
     if (this.#rows.length === SHOWN_ROWS || this.#charactersLeft <= 0) return;
     const raw = Object.fromEntries(
@@ -63,19 +72,25 @@ export class ReadSample {
         return [[name, text]];
       }),
     );
-    const elsewhere = isOrder ? (this.#shape.order?.refundedElsewhere ?? null) : null;
-    const read = Object.fromEntries([
-      ...this.#shape.cells.flatMap(({ column, cell }) => {
+    const read: Record<string, string> = Object.fromEntries(
+      this.#shape.cells.flatMap(({ column, cell }) => {
         const shown = columns.has(column) ? cell.shown() : '';
         return shown === '' ? [] : [[column, shown.slice(0, LONGEST_SHOWN).toWellFormed()]];
       }),
-      ...(elsewhere === null ? [] : [['refunded', String(elsewhere)]]),
-    ]);
+    );
+    const summed = order?.summedAmount() ?? null;
+    if (summed !== null) {
+      read['revenue'] = String(summed);
+      delete read['refunded'];
+    }
     this.#rows.push({ line, raw, read });
+    const key = isOrder ? (order?.keyInCurrency ?? null) : null;
+    if (key !== null && order !== null)
+      this.#shownOrders.push({ key, refunded: summed === null ? order.refundedOfRow() : 0, read });
   }
 
   #lookForRepetition(): void {
-    const key = this.#shape.order?.storedKey ?? null;
+    const key = this.#shape.order?.key ?? null;
     if (key === null) return;
     if (this.#orders.has(key)) this.#repeatedOrders += 1;
     else if (this.#orders.size < KEPT_ORDERS) this.#orders.add(key);
@@ -91,11 +106,16 @@ export class ReadSample {
   }
 
   shown(): SampledRows {
+    for (const { key, refunded, read } of this.#shownOrders) {
+      const back = this.#refunds.of(key);
+      if (back > 0) read['refunded'] = String(refunded + back);
+    }
     return {
       rows: this.#rows,
       userIds: [...this.#userIds],
       buyers: this.#buyers,
       repeatedOrders: this.#repeatedOrders,
+      refunds: this.#refunds.told((order) => this.#orders.has(order)),
     };
   }
 }

@@ -5,17 +5,20 @@ import type { RejectCode } from '../rejects.ts';
 import { nativeBlock } from './block-columns.ts';
 import { NumberCell, TimeCell, type Cell } from './cells.ts';
 import type { EarliestRows } from './earliest-rows.ts';
+import { IdPairs } from './id-pairs.ts';
 import type { FileContent } from './file-content.ts';
 import { ReadSample } from './read-sample.ts';
-import { columnOf, hasOrders, type RecordLayout, type RowForm } from './record-layout.ts';
+import { columnOf, type RecordLayout, type RowForm } from './record-layout.ts';
+import type { OrderLines } from './order-lines.ts';
+import { orderColumnsOf, type OrderRows } from './order-rows.ts';
 import { NOT_TEXT, ReadingStoppedError, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { bytesOf, type RecordTable } from './record-table.ts';
 import { recordShape, type RecordShape, type Styles } from './record-tables.ts';
-import type { RefundRows } from './refund-rows.ts';
 import { RejectedRevenue } from './rejected-revenue.ts';
 import { headerDigest } from './remembered-wishes.ts';
 import { isNote, isTotal, isTotalBeyond } from './row-tests.ts';
 import { Located, type CellSource } from './row-cells.ts';
+import { SeenIds } from './seen-ids.ts';
 import { UserCell } from './user-cell.ts';
 
 /** Takes what the reader hands on; returns when it has been taken. */
@@ -39,11 +42,13 @@ export interface IntakePlan {
   readonly isGuess: boolean;
   /** Where of several rows only the earliest counts. */
   readonly earliest: EarliestRows;
-  /** Orders that rows of their own lower. */
-  readonly refunds: RefundRows;
+  /** What rows of one order are, where it makes a difference. */
+  readonly orderRows: OrderRows | null;
+  /** Sums of orders whose rows are lines; they are read once for these alone. */
+  readonly lines: OrderLines | null;
 }
 
-type NotPlain = RejectCode | 'open_numbers' | 'negative_order';
+type NotPlain = RejectCode | 'open_numbers' | 'repeated_order';
 
 /** A file that was taken as plainly written is not: all of it must be looked at. */
 export class NotPlainError extends ReadingStoppedError {
@@ -96,11 +101,16 @@ export class RecordIntake implements RowSink {
   readonly #rejects: { line: number; column: string; code: string; value: string }[] = [];
   readonly #sample: ReadSample | null;
   readonly #rejectedRevenue: RejectedRevenue;
+  readonly #seenOrders: SeenIds | null;
+  /** Ids that are one person, where rows may name several. */
+  readonly #pairs: IdPairs | null;
   #accepted = 0;
   #rejected = 0;
   #skipped = 0;
   #touchpoints = 0;
   #conversions = 0;
+  #refunds = 0;
+  #amountless = 0;
   #earliestMs = Infinity;
   #latestMs = -Infinity;
 
@@ -116,10 +126,12 @@ export class RecordIntake implements RowSink {
       unnamed: plan.currency,
       rates: order.rates,
       styles: plan.styles,
-      refunds: plan.refunds,
+      lines: plan.lines,
     });
-    const { forms } = plan.layout;
-    this.#forms = (plan.refunds.isCollecting ? forms.filter(hasOrders) : forms).map((form) => this.#readForm(form));
+    // Exports have their ways with rows of one order.
+    this.#seenOrders = plan.isGuess && orderColumnsOf(plan.layout) !== null ? new SeenIds({ isSampled: true }) : null;
+    this.#forms = plan.layout.forms.map((form) => this.#readForm(form));
+    this.#pairs = plan.layout.pairs.length === 0 ? null : new IdPairs(plan.layout.pairs);
     this.#sample = order.isDryRun ? new ReadSample(this.#shape, plan.layout.header) : null;
     this.#rejectedRevenue = new RejectedRevenue(
       plan.layout,
@@ -134,6 +146,7 @@ export class RecordIntake implements RowSink {
     if (cells.hasExcess || hasMoreThan(cells, header.length))
       return isTotalBeyond(cells, header.length) ? this.#skip() : this.#reject(line, '', 'too_many_columns', '');
     if (refusal?.rows?.(cells) === true) throw refusal.error;
+    if (this.#pairs !== null) this.#takePairs(this.#pairs, cells, line);
     let isTaken = false;
     for (const form of this.#forms) {
       if (!this.#isOf(form.form, cells)) continue;
@@ -157,6 +170,7 @@ export class RecordIntake implements RowSink {
   /** @throws NotPlainError when numbers can still be read in two ways */
   handOnAll(): void {
     this.#refuseOpenNumbers();
+    if (this.#pairs !== null && this.#pairs.table.rows > 0) this.#handOn(this.#pairs.table);
     for (const table of this.#shape.tables) {
       for (table.release(BLOCK_BYTES); table.rows > 0; table.release(BLOCK_BYTES)) this.#handOn(table);
     }
@@ -173,7 +187,11 @@ export class RecordIntake implements RowSink {
       skipped: this.#skipped,
       touchpoints: this.#touchpoints,
       conversions: this.#conversions,
-      refundRows: this.#plan.refunds.counts,
+      refunds: this.#refunds,
+      amountless: this.#amountless,
+      orderRows: this.#plan.orderRows,
+      addedLines: this.#plan.lines?.added ?? 0,
+      pairs: this.#pairs?.count ?? 0,
       rejectedRevenue: this.#rejectedRevenue.sum,
       unpricedRejects: this.#rejectedRevenue.unpriced,
       earliestMs: isTimed ? this.#earliestMs : null,
@@ -202,6 +220,11 @@ export class RecordIntake implements RowSink {
     return { form, shape, cells, others };
   }
 
+  #takePairs(pairs: IdPairs, cells: RowCells, line: number): void {
+    pairs.take(cells, line);
+    if (bytesOf(pairs.table) >= BLOCK_BYTES) this.#handOn(pairs.table);
+  }
+
   #isOf(form: RowForm, cells: RowCells): boolean {
     if (form.when?.(cells) === false) return false;
     return form.oncePer === null || this.#plan.earliest.takes(form, cells);
@@ -210,6 +233,7 @@ export class RecordIntake implements RowSink {
   /** What is wrong with a row that was refused is told. */
   #readRow({ form, cells: read, others }: ReadForm, cells: RowCells, line: number): Outcome {
     this.#shape.exchange?.currency.begin();
+    if (this.#shape.order !== null) this.#shape.order.needsOrder = form.needsOrder === true;
     for (const cell of others) cell.read(NOTHING, 0, 0);
     for (let index = 0; index < read.length; index += 1) {
       const { source, cell } = read[index]!;
@@ -247,8 +271,12 @@ export class RecordIntake implements RowSink {
 
   #take(cells: RowCells, line: number, form: RowForm): Outcome {
     const table = this.#shape.tableOf();
-    const settled = table.name === 'conversions' ? this.#settledByOrder(cells, line, form) : null;
-    if (settled !== null) return settled;
+    // A refund without an amount.
+    if (form.needsOrder === true && table.name !== 'refunds') {
+      this.#amountless += 1;
+      return 'left_out';
+    }
+    if (this.#isLine()) return 'taken';
     const fault = table.add(line);
     if (fault !== null) {
       this.#reject(line, '', fault, '');
@@ -258,37 +286,29 @@ export class RecordIntake implements RowSink {
     this.#shape.exchange?.count();
     if (table.name === 'conversions') this.#conversions += 1;
     if (table.name === 'touchpoints') this.#touchpoints += 1;
+    if (table.name === 'refunds') this.#refunds += 1;
     if (bytesOf(table) >= BLOCK_BYTES) {
       this.#refuseOpenNumbers();
       this.#handOn(table);
     }
+    // It counts on the day of its order.
+    if (table.name === 'refunds') return 'taken';
     const ms = this.#shape.timeMs();
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
     return 'taken';
   }
 
-  /** What becomes of a row that is not stored: it stands in that of its order, or only tells what is to stand there. */
-  #settledByOrder(cells: RowCells, line: number, form: RowForm): Outcome | null {
+  /** The row only adds to what another one of its order stands for, now or in the reading to come. */
+  #isLine(): boolean {
+    const { lines } = this.#plan;
     const { order } = this.#shape;
-    const { refunds, isGuess } = this.#plan;
-    if (order === null) return null;
-    if (refunds.isCollecting) {
-      order.tell();
-      return 'taken';
-    }
-    if (isGuess && order.isNegative) throw new NotPlainError('negative_order');
-    if (order.isTakenOff) {
-      refunds.counts.takenOff += 1;
-      this.#sample?.take(cells, line, form);
-      return 'taken';
-    }
-    if (form.needsOrder) {
-      refunds.counts.leftOut += 1;
-      return 'left_out';
-    }
-    if (order.isNegative) refunds.counts.alone += 1;
-    return null;
+    if (order === null) return false;
+    if (this.#seenOrders !== null && order.isSeen(this.#seenOrders)) throw new NotPlainError('repeated_order');
+    if (lines === null) return false;
+    if (!lines.isCollecting) return !order.takesLine();
+    order.tellLine();
+    return true;
   }
 
   /** Nothing is stored of which a whole column may mean something else. */

@@ -19,7 +19,7 @@ export interface KindShape {
 }
 
 /** What says where a touch came from; one of them will do. */
-const ORIGINS = ['channel', 'source', 'medium', 'referrer', 'click_id', ...CLICK_KINDS] as const;
+export const ORIGINS = ['channel', 'source', 'medium', 'referrer', 'click_id', ...CLICK_KINDS] as const;
 
 /** The kinds, each with the columns that make it one. */
 export const RECORD_SHAPES: readonly KindShape[] = [
@@ -83,6 +83,9 @@ export const RECORD_SHAPES: readonly KindShape[] = [
     excluded: ['user_id', 'path', 'order_id', 'spend', 'cost', 'channel', 'revenue', 'same_as'],
   },
 ];
+
+/** The same, where a word in each row says whether it is a touch or a conversion. */
+export const EVENTS_BY_WORD: KindShape = { ...RECORD_SHAPES[0]!, required: ['user_id', 'timestamp'] };
 
 /** Whether a file with these columns is of a kind. */
 export function fits(shape: KindShape, columns: ReadonlySet<CanonicalColumn>): boolean {

@@ -3,9 +3,11 @@ import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
 import { namedSource } from './amounts-in-micros.ts';
 import { ALIASES, currencyInName, LIKELY_NAMES, NAME_CERTAINTY, NAMES_OF, plainName } from './column-names.ts';
+import { tellsTotal } from './order-row-names.ts';
 import { RECORD_SHAPES, fits, unrecognised, type KindShape, type RecordKind } from './record-kind.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
-import type { CellSource } from './row-cells.ts';
+import { otherIdsOf, type IdPair } from './id-pairs.ts';
+import type { CellSource, PlacedSource } from './row-cells.ts';
 import type { RowTest } from './row-tests.ts';
 
 /** What a row of the file becomes, where `when` holds. */
@@ -14,12 +16,9 @@ export interface RowForm {
   readonly when: RowTest | null;
   /** Of all rows that agree in these values only the earliest counts. */
   readonly oncePer: readonly CellSource[] | null;
-  /** Refunds, which say nothing where the file does not have their order. */
+  /** Refunds, which say nothing where nobody tells their order. */
   readonly needsOrder?: boolean;
 }
-
-/** Whether rows of a form may be orders. */
-export const hasOrders = ({ columns, oncePer }: RowForm): boolean => columns.has('order_id') && oncePer === null;
 
 /** Why a file cannot be used although it is known what it is: as a whole, or for rows of a sort. */
 export interface LayoutRefusal {
@@ -46,6 +45,8 @@ export interface RecordLayout {
   /** Zone of times that say none, where the export has one. */
   readonly timeZone: string | null;
   readonly refusal: LayoutRefusal | null;
+  /** Columns of ids that are one person in each row, whatever the row is. */
+  readonly pairs: readonly IdPair[];
   /** Columns that tell what a row is, beside those of its values. */
   readonly lookedAt: ReadonlySet<number>;
 }
@@ -131,6 +132,11 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
   const known = new Set<CanonicalColumn>([...shape.required, ...shape.optional]);
   const columns = new Map([...found.sources].filter(([name]) => known.has(name)));
   refuseRepeated(header, columns);
+  const user = columns.get('user_id');
+  const others = user === undefined || !('place' in user) ? [] : otherIdsOf(header, user.place);
+  const pairs = others.map((place) => ({ id: user!, sameAs: { place } }));
+  // Somebody who is not known yet goes by the other id.
+  if (pairs.length > 0) columns.set('user_id', { ...(user as PlacedSource), otherwise: pairs[0]!.sameAs });
   return {
     kind: shape.kind,
     header,
@@ -142,9 +148,13 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
     doubtful: lessSureThan(NAME_CERTAINTY.likely, found),
     timeZone: null,
     refusal: null,
-    lookedAt: NONE_TAKEN,
+    pairs,
+    lookedAt: shape.kind === 'conversions' ? new Set(placesOfTotals(header)) : NONE_TAKEN,
   };
 }
+
+const placesOfTotals = (header: readonly string[]): number[] =>
+  header.flatMap((name, place) => (tellsTotal(name) ? [place] : []));
 
 const lessSureThan = (least: number, { certainties }: FoundColumns): ReadonlySet<CanonicalColumn> =>
   new Set([...certainties].flatMap(([name, certainty]) => (certainty < least ? [name] : [])));

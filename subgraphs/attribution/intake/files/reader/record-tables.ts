@@ -1,5 +1,4 @@
 import type { CanonicalColumn } from '../../../../../schema/origins/canonical-columns.ts';
-import type { IntegerColumn, TextColumn } from './block-columns.ts';
 import {
   FlagCell,
   KnownNumberCell,
@@ -11,15 +10,17 @@ import {
   type TimeBounds,
   type TimeStyle,
 } from './cells.ts';
+import { day, number, text } from './column-fills.ts';
 import { CurrencyNameCell } from './currency-name-cell.ts';
 import { ClickCells, ReferrerCell } from './origin-cells.ts';
 import type { ExchangeRates } from './currency-rates.ts';
 import { Exchange, type Money, type MoneyFault } from './exchange.ts';
+import type { OrderLines } from './order-lines.ts';
 import { OrderMoney, REVENUE_DECIMALS } from './order-money.ts';
+import { moneyOf, orderTables } from './order-tables.ts';
 import { RateCell } from './rate-cell.ts';
 import type { RecordKind } from './record-kind.ts';
 import { tableFilledBy, type RecordTable } from './record-table.ts';
-import type { RefundRows } from './refund-rows.ts';
 import { summedSpend } from './spend-table.ts';
 import type { DecimalSign } from './styles/number-style.ts';
 import { UserCell } from './user-cell.ts';
@@ -55,7 +56,8 @@ export interface ShapeOptions {
   /** What other currencies are worth in it. */
   readonly rates: ExchangeRates;
   readonly styles: Styles;
-  readonly refunds: RefundRows;
+  /** Where rows are lines of orders; else null. */
+  readonly lines: OrderLines | null;
 }
 
 /** How the columns of a file are written; null where plainly. */
@@ -67,7 +69,6 @@ export interface Styles {
 export const PLAIN_STYLES: Styles = { decimalOf: () => null, timeOf: () => null };
 
 const COST_DECIMALS = 6;
-const DEFAULT_CONVERSION_EVENT = Buffer.from('purchase');
 const NO_FAULT = (): null => null;
 
 /** The cells and tables of a kind of record. */
@@ -89,24 +90,6 @@ export function recordShape(kind: RecordKind, options: ShapeOptions): RecordShap
       return rateShape(options);
   }
 }
-
-const text =
-  (cell: TextCell | UserCell | CurrencyNameCell) =>
-  (column: TextColumn): void =>
-    cell.addTo(column);
-const number =
-  (cell: NumberCell | FlagCell | TimeCell) =>
-  (column: IntegerColumn): void =>
-    cell.addTo(column);
-const day =
-  (cell: TimeCell) =>
-  (column: IntegerColumn): void =>
-    column.add(cell.day);
-/** Without a name of its own an event is a purchase. */
-const eventName =
-  (cell: TextCell) =>
-  (column: TextColumn): void =>
-    cell.isEmpty ? column.add(DEFAULT_CONVERSION_EVENT, 0, DEFAULT_CONVERSION_EVENT.length) : cell.addTo(column);
 
 /** An amount or count of a column. */
 function amount(
@@ -195,7 +178,7 @@ function eventShape(options: ShapeOptions): RecordShape {
     options,
     touch.timestamp,
     () => (isTouch() ? touchMoney() : moneyOf(order)),
-    () => (isTouch() ? 0 : cells.cogs.value),
+    () => (isTouch() ? 0 : (order.cogs() ?? 0)),
   );
   const cells = {
     ...touch,
@@ -209,54 +192,20 @@ function eventShape(options: ShapeOptions): RecordShape {
     conversion_event: new TextCell(false),
   };
   const clicks = new ClickCells();
-  const order = new OrderMoney(cells, options.refunds);
+  const order = new OrderMoney(cells, null);
   const touches = touchTable(cells, clicks, exchange);
-  const conversions = conversionTable(exchange, order, cells);
+  const orders = orderTables(exchange, order, cells);
   const isTouch = (): boolean => cells.conversion.value === 0;
   const touchMoney = (): Money => ({ amount: cells.cost.value, unit: 10 ** COST_DECIMALS });
   return {
     cells: placed({ ...cells, ...clicks.cells }),
     exchange,
     order,
-    tables: [touches, conversions],
-    fault: () => (isTouch() ? originFault(cells, clicks) : orderFault(order)) ?? exchange.fault(),
-    tableOf: () => (isTouch() ? touches : conversions),
+    tables: [touches, ...orders.tables],
+    fault: () => (isTouch() ? originFault(cells, clicks) : orders.fault()) ?? exchange.fault(),
+    tableOf: () => (isTouch() ? touches : orders.tableOf()),
     timeMs: () => cells.timestamp.ms,
   };
-}
-
-const moneyOf = (order: OrderMoney): Money => ({ amount: order.amount(), unit: 10 ** REVENUE_DECIMALS });
-
-const orderFault = (order: OrderMoney): ReturnType<RecordShape['fault']> =>
-  order.isOutOfRange() ? { column: 'revenue', code: 'amount_out_of_range' } : null;
-
-function conversionTable(
-  exchange: Exchange,
-  order: OrderMoney,
-  cells: {
-    order_id: TextCell;
-    user_id: UserCell;
-    timestamp: TimeCell;
-    event_id: TextCell;
-    cogs: KnownNumberCell;
-    new_customer: FlagCell;
-    conversion_event: TextCell;
-    channel: TextCell;
-    campaign: TextCell;
-  },
-): RecordTable {
-  return tableFilledBy('conversions', {
-    order_id: text(cells.order_id),
-    user_id: text(cells.user_id),
-    ts: number(cells.timestamp),
-    event_id: text(cells.event_id),
-    revenue: (column) => column.add(exchange.own(order.amount())),
-    new_customer: number(cells.new_customer),
-    conversion_event: eventName(cells.conversion_event),
-    channel: text(cells.channel),
-    campaign: text(cells.campaign),
-    cogs: (column) => column.add(cells.cogs.isEmpty ? null : exchange.own(cells.cogs.value)),
-  });
 }
 
 function conversionShape(options: ShapeOptions): RecordShape {
@@ -265,7 +214,7 @@ function conversionShape(options: ShapeOptions): RecordShape {
     options,
     timestamp,
     () => moneyOf(order),
-    () => cells.cogs.value,
+    () => order.cogs() ?? 0,
   );
   const cells = {
     order_id: new TextCell(true),
@@ -281,15 +230,15 @@ function conversionShape(options: ShapeOptions): RecordShape {
     channel: new TextCell(false),
     campaign: new TextCell(false),
   };
-  const order = new OrderMoney(cells, options.refunds);
-  const table = conversionTable(exchange, order, cells);
+  const order = new OrderMoney(cells, options.lines);
+  const orders = orderTables(exchange, order, cells);
   return {
     cells: placed(cells),
     exchange,
     order,
-    fault: () => orderFault(order) ?? exchange.fault(),
-    tables: [table],
-    tableOf: () => table,
+    fault: () => orders.fault() ?? exchange.fault(),
+    tables: orders.tables,
+    tableOf: () => orders.tableOf(),
     timeMs: () => cells.timestamp.ms,
   };
 }

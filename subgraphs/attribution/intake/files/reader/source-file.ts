@@ -36,7 +36,7 @@ export class SourceFile {
   async encoding(): Promise<TextEncoding> {
     const evidence = new EncodingEvidence();
     for await (const piece of await this.#content()) evidence.add(piece);
-    return evidence.encoding();
+    return evidence.encoding(this.#order.answers);
   }
 
   #content(): Promise<FileContent> {
@@ -57,11 +57,11 @@ export class SourceFile {
         return openWorkbook(await this.#plainFile(content), this.#recognises, limits);
       }
       case 'application/x-ndjson':
-        return openJsonLines(asUtf8(content, encoding));
+        return openJsonLines(asUtf8(content, encoding, this.#order.answers));
       case 'application/json':
         return openJsonArray(content);
       default:
-        return openCsv(asUtf8(content, encoding), delimiter, this.#recognises);
+        return openCsv(asUtf8(content, encoding, this.#order.answers), delimiter, this.#recognises);
     }
   }
 

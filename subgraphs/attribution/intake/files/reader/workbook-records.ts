@@ -38,7 +38,7 @@ export async function openWorkbook(
     .filter(({ rows }) => rows.some((row) => row.some((cell) => cell !== '')))
     .toSorted((a, b) => b.certainty - a.certainty);
   if (best === undefined) throw invalidFile('empty_file', 'No sheet of the workbook has rows');
-  const header = best.rows[best.at] ?? [];
+  const header = best.names;
   if (header.length > MAX_COLUMNS)
     throw invalidFile('too_many_columns', `The header has more than the ${MAX_COLUMNS} columns that are allowed`);
   const rows = best.rows.slice(best.at + 1);

@@ -62,7 +62,7 @@ describe('kinds', () => {
       kind: 'conversions',
       rowsAccepted: 2,
       rowsRejected: 1,
-      conversions: 2,
+      conversions: 1,
       touchpoints: 0,
       currency: 'EUR',
     });
@@ -103,14 +103,14 @@ describe('kinds', () => {
       expect(report).toMatchObject({
         rowsAccepted: 5,
         rowsRejected: 0,
-        conversions: 3,
-        latest: '2025-01-02T00:00:00.000Z',
+        conversions: 2,
+        latest: '2025-01-01T00:00:00.000Z',
       });
       expect(report.quality.repeatedOrders).toBeUndefined();
       expect(report.warnings).toEqual([
         '2 rows are refunds, which were taken off the order of the same id.',
-        '1 row has a negative amount and no order of its order_id in the file. Stored as it stands, such a row ' +
-          'replaces an order of the same id that another file brought. Send orders and their refunds in one file.',
+        '1 row is a refund, 1.00 EUR in all, of an order that the source does not hold. Each stands as a row of its ' +
+          'own until its order comes, which it then lowers.',
       ]);
       expect((await conversions(source)).map((row) => [row.order_id, row.revenue, row.ts])).toEqual([
         ['R2', '0', '2025-01-01 00:00:00.000'],
@@ -120,17 +120,29 @@ describe('kinds', () => {
     }
   });
 
-  test('a file with a row per item says that the last row of an order counts', async () => {
-    const report = await upload(
-      store.clickhouse,
-      newSource(),
+  test('a file with a row per item is asked what they are; what is said of it holds', async () => {
+    const file =
       'order_id,user_id,timestamp,revenue\n' +
-        'o1,u,1735689600,10\no1,u,1735689600,30\no1,u,1735689600,5\no2,u,1735689600,7',
-    );
-    expect(report).toMatchObject({ rowsAccepted: 4, quality: { repeatedOrders: 2 } });
-    expect(report.warnings).toEqual([
-      '2 rows repeat an order_id of the file. Of each order the last row counts, and the revenue of the others is ' +
-        'lost. Send one row per order with its whole revenue, not one per item.',
+      'o1,u,1735689600,10\no1,u,1735689600,30\no1,u,1735689600,5\no2,u,1735689600,7';
+    await expect(upload(store.clickhouse, newSource(), file)).rejects.toMatchObject({
+      problem: { code: 'repeated_orders', param: '/answers/rows:order_id' },
+    });
+    const [lines, whole] = [newSource(), newSource()];
+    const added = await upload(store.clickhouse, lines, file, { options: { answers: { 'rows:order_id': 'lines' } } });
+    expect([added.rowsAccepted, added.conversions, added.quality.repeatedOrders]).toEqual([4, 2, undefined]);
+    expect(added.warnings).toEqual(['2 rows are further lines of orders, and were added up.']);
+    expect((await conversions(lines)).map((row) => [row.order_id, row.revenue])).toEqual([
+      ['o1', '45'],
+      ['o2', '7'],
+    ]);
+    const last = await upload(store.clickhouse, whole, file, { options: { answers: { 'rows:order_id': 'whole' } } });
+    expect(last.quality.repeatedOrders).toBeUndefined();
+    expect(last.warnings).toEqual([
+      '2 rows repeat an order_id of the file. Of each order the last row counts, as the whole of it.',
+    ]);
+    expect((await conversions(whole)).map((row) => [row.order_id, row.revenue])).toEqual([
+      ['o1', '5'],
+      ['o2', '7'],
     ]);
   });
 

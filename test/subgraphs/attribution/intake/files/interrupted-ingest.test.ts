@@ -12,9 +12,15 @@ import {
 } from '../../../../../platform/clickhouse/embedded-server.ts';
 import { migrateColumnarTables } from '../../../../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
 import { measureSource } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
+import { sized } from '../../../../run-length.ts';
 import { MEASURED_AT, sourceEvidence, upload } from '../touchpoints/columnar-store.ts';
 
-const ROWS = 1_500_000;
+/** Several blocks, in the midst of which storing is interrupted. */
+const ROWS = sized({ short: 750_000, long: 1_500_000 });
+const MIB = 1 << 20;
+/** In the middle of the file: where the engine is killed, twice, and the process once. */
+const KILLED_AT = sized({ short: [10 * MIB, 21 * MIB], long: [20 * MIB, 45 * MIB] });
+const ENDED_AT = sized({ short: 22_000_000, long: 40_000_000 });
 const WRONG = 3;
 const SOURCE = { accountId: 'account', dataSourceId: 'source' };
 const logger = pino({ level: 'silent' });
@@ -46,11 +52,11 @@ afterEach(async () => {
 });
 
 async function* inPieces(data: Buffer): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < data.length; start += 1 << 20) yield data.subarray(start, start + (1 << 20));
+  for (let start = 0; start < data.length; start += MIB) yield data.subarray(start, start + MIB);
 }
 
 test('an upload survives the crash of the engine in its middle: every row once, every count right', async () => {
-  const kills = [20 << 20, 45 << 20];
+  const kills = [...KILLED_AT];
   const onProgress = ({ bytes }: { readonly bytes: number }): void => {
     if (bytes < (kills[0] ?? Infinity)) return;
     kills.shift();
@@ -79,7 +85,7 @@ test('an upload whose process is killed leaves rows that sending it again comple
       room, clickhouse: connectClickHouse({ url: process.env.STORE, database: 'liftgraph', logger }),
       source: ${JSON.stringify(SOURCE)}, uploadId: 'upload', mediaType: 'text/csv',
       now: new Date(Date.UTC(2025, 11, 1)),
-      onProgress: ({ bytes }) => bytes > 40_000_000 && process.stdout.write('stored'),
+      onProgress: ({ bytes }) => bytes > ${ENDED_AT} && process.stdout.write('stored'),
     });`;
   const root = fileURLToPath(new URL('../../../../..', import.meta.url));
   const child = spawn(

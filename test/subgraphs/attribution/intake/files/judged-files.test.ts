@@ -59,7 +59,7 @@ test.each(Object.entries(files))('%s is what its author says', async (file, { sa
   const channels = Map.groupBy(of('spend'), (row) => String(row['channel']));
   expect({
     orders: orders.length,
-    revenue: sum(orders, 'revenue'),
+    revenue: sum([...orders, ...of('refunds')], 'revenue'),
     touches: of('touchpoints').length,
     spend: Object.fromEntries([...channels].map(([channel, spent]) => [channel, sum(spent, 'spend')])),
     rejected: finding!.rejected,

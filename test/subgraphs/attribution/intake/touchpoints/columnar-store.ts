@@ -107,7 +107,7 @@ export async function storeRows(
   table: keyof typeof BLANKS,
   rows: readonly StoredRow[],
 ): Promise<void> {
-  const source = { account_id: key.accountId, data_source_id: key.dataSourceId, version: 1 };
+  const source = { account_id: key.accountId, data_source_id: key.dataSourceId, version: 2 ** 40 };
   const lines = rows.map((row) => JSON.stringify({ ...source, ...BLANKS[table], ...row }));
   await clickhouse.insert(`INSERT INTO ${table} FORMAT JSONEachRow`, Buffer.from(lines.join('\n')));
 }

@@ -1,4 +1,5 @@
 import type { CanonicalColumn } from '../../../../../../schema/origins/canonical-columns.ts';
+import type { IdPair } from '../id-pairs.ts';
 import { RECORD_SHAPES, type RecordKind } from '../record-kind.ts';
 import {
   wishedColumns,
@@ -57,8 +58,16 @@ export function layoutByPreset(
     doubtful: new Set(),
     timeZone: preset.timeZone ?? null,
     refusal: whole.length > 0 ? daysRefusal(preset, columns) : withoutRows(preset, lacks),
+    pairs: pairsOf(preset, columns),
     lookedAt: columns.found,
   };
+}
+
+function pairsOf({ pairs = [] }: Preset, columns: PresetColumns): IdPair[] {
+  return pairs.flatMap(([one, other]) => {
+    const [id, sameAs] = [columns.sourceOf(one), columns.sourceOf(other)];
+    return id === null || sameAs === null ? [] : [{ id, sameAs }];
+  });
 }
 
 function refuseOtherFiles({ signatures, title }: Preset, columns: PresetColumns): void {

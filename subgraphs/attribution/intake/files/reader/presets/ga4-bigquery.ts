@@ -88,6 +88,7 @@ export const ga4BigQuery: Preset = {
       needsOrder: true,
     },
   ],
+  pairs: [['user_pseudo_id', known('user_id')]],
   timeZone: 'UTC',
   instead:
     'Export the events_ tables with event_name, event_timestamp, user_pseudo_id, event_params and ' +

@@ -42,7 +42,7 @@ export interface PresetForm {
   readonly when?: readonly PresetTest[];
   /** Of all rows that agree in these values, the earliest counts: one touch for each session. */
   readonly oncePer?: readonly (PresetColumn | readonly PresetColumn[])[];
-  /** Refunds, of negative amounts: taken off the order of the same id, and left out where the file does not have it. */
+  /** Refunds, of negative amounts: taken off the order of the same id, and nothing where nobody tells it. */
   readonly needsOrder?: boolean;
 }
 
@@ -57,6 +57,11 @@ export interface Preset {
   readonly signatures: readonly (readonly string[])[];
   /** A row becomes one record for each form whose `when` holds; one for which none holds is no data. */
   readonly forms: readonly PresetForm[];
+  /** Columns of ids that are one person in each row that has both, whatever the row is. */
+  readonly pairs?: readonly (readonly [
+    PresetColumn | readonly PresetColumn[],
+    PresetColumn | readonly PresetColumn[],
+  ])[];
   /** Rows that are no data, such as sums: any of these holds. */
   readonly skips?: readonly PresetTest[];
   /** A row covers the days from one column to another, unless it names its day. */

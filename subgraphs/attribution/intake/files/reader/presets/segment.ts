@@ -64,6 +64,17 @@ export const segment: Preset = {
     ]),
     order('', [{ lacks: ['type'] }, { column: 'event', in: ORDERS }]),
   ],
+  // Also of messages that are neither touch nor order: `identify` is what tells who somebody is, `alias` who he was.
+  pairs: [
+    [
+      ['userId', 'user_id'],
+      ['anonymousId', 'anonymous_id'],
+    ],
+    [
+      ['userId', 'user_id'],
+      ['previousId', 'previous_id'],
+    ],
+  ],
   timeZone: 'UTC',
   instead: 'Send raw messages of a destination such as Amazon S3, or the tables pages and order_completed as CSV.',
 };

@@ -1,5 +1,6 @@
 /** Which sign stands before the decimals. */
-export type DecimalSign = 'point' | 'comma';
+export const DECIMAL_SIGNS = ['point', 'comma'] as const;
+export type DecimalSign = (typeof DECIMAL_SIGNS)[number];
 
 /** What one number tells of how its column writes numbers. */
 export type NumberTrait =
