@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts';
 import { agentOperations } from './operations/agents.ts';
 import { attributionOperations } from './operations/attribution.ts';
 import { auditOperations } from './operations/audit.ts';
-import { planOperations } from './operations/billing.ts';
+import { invoiceOperations, planOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { eventOperations } from './operations/events.ts';
 import { healthOperations } from './operations/health.ts';
@@ -27,6 +27,7 @@ const OWN_ROWS: Readonly<Partial<Record<(typeof NOUNS)[number]['many'], readonly
   workspaces: workspaceOperations,
   webhooks: webhookOperations,
   plans: planOperations,
+  invoices: invoiceOperations,
 };
 
 /**

@@ -1263,7 +1263,7 @@ export interface paths {
         };
         /**
          * Read an invoice
-         * @description As it was made; only whether it was paid changes.
+         * @description As it was made; only whether it was paid changes. With Accept: application/pdf as a page of A4.
          *
          *     Needs the scope `billing:read`.
          */
@@ -3022,6 +3022,8 @@ export interface components {
             currency: string;
             /** @enum {string} */
             status: "invoiced" | "past_due" | "paid" | "void";
+            /** @description Name of the account, else its e-mail or operator id */
+            billed_to: string | null;
             /** @description Completed live analyses of the month, also those that cost nothing */
             analyses_count: number;
             /** @description As in the bill of the month */
@@ -3052,6 +3054,8 @@ export interface components {
             currency: string;
             /** @enum {string} */
             status: "invoiced" | "past_due" | "paid" | "void";
+            /** @description Name of the account, else its e-mail or operator id */
+            billed_to: string | null;
             /** @description Completed live analyses of the month, also those that cost nothing */
             analyses_count: number;
             /** @description As in the bill of the month */
@@ -15457,6 +15461,7 @@ export interface operations {
                      *           "period": "2026-01",
                      *           "currency": "USD",
                      *           "status": "invoiced",
+                     *           "billed_to": "Frühling & Söhne",
                      *           "analyses_count": 2,
                      *           "platform_fee_cents": 93649,
                      *           "floor_fee_cents": 10,
@@ -15592,6 +15597,7 @@ export interface operations {
                      *       "period": "2026-01",
                      *       "currency": "USD",
                      *       "status": "invoiced",
+                     *       "billed_to": "Frühling & Söhne",
                      *       "analyses_count": 2,
                      *       "platform_fee_cents": 93649,
                      *       "floor_fee_cents": 10,

@@ -142,6 +142,28 @@ describe.each(LAYOUTS)('invoices, %s', (layout) => {
     expect(rows).toEqual([{ kind: 'receivable', balance: 0 }]);
   });
 
+  test('comes as a page for whoever accepts PDF, with names in other scripts than Latin', async () => {
+    const caller = await Caller.register(shop.house.root);
+    const account = await shop.accountOf(caller);
+    await shop.owner.query('update auth.accounts set name = $2 where account_id = $1', [account, 'Ωμέγα и Сыновья']);
+    await charged(account, 123_456, JANUARY);
+    await close();
+    const [invoice] = await listed(caller);
+    expect(invoice).toMatchObject({ billed_to: 'Ωμέγα и Сыновья' });
+    const path = `/billing/invoices/${String(invoice!['invoice_id'])}`;
+    const response = await caller.open('GET', path, undefined, { accept: 'application/pdf' });
+    const headers = ['content-type', 'content-disposition'].map((name) => response.headers.get(name));
+    const fileName = `${String(invoice!['invoice_id'])}.pdf`;
+    expect([response.status, ...headers]).toEqual([200, 'application/pdf', `attachment; filename="${fileName}"`]);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect([bytes.subarray(0, 5).toString(), bytes.subarray(-6).toString()]).toEqual(['%PDF-', '%%EOF\n']);
+    const either = { accept: 'application/json, application/pdf;q=0.5' };
+    expect((await caller.get(path, either)).body).toMatchObject(invoice!);
+    expect((await caller.open('GET', path, undefined, { accept: 'image/png' })).status).toBe(406);
+    const unknown = await caller.open('GET', '/billing/invoices/inv_nothing', undefined, { accept: 'application/pdf' });
+    expect(unknown.status).toBe(404);
+  });
+
   test('a void one is owed no more, and cannot be paid', async () => {
     const { caller, account, invoice } = await billed();
     await voidInvoice(shop.house.backing, uuidOf(invoice));

@@ -57,11 +57,13 @@ async function makeInvoice(
   const total = feesOf(figures) + figures.planFeeCents;
   const now = await chargingNow(em);
   const made = await em.execute<object[]>(
-    `insert into billing.invoices (id, account_id, month, currency, analyses_count, platform_fee_cents, floor_fee_cents,
+    `insert into billing.invoices (id, account_id, month, currency, billed_to, analyses_count,
+       platform_fee_cents, floor_fee_cents,
        plan_fee_cents, total_billed_cents, status, due_date)
-     values (?, ?, (? || '-01')::date, ?, ?, ?::bigint, ?::bigint, ?::bigint, ?::bigint, 'invoiced', ?::date + ?::int)
+     values (?, ?, (? || '-01')::date, ?, (select coalesce(name, operator_email, operator_id) from auth.accounts
+         where account_id = ?), ?, ?::bigint, ?::bigint, ?::bigint, ?::bigint, 'invoiced', ?::date + ?::int)
      on conflict do nothing returning id`,
-    [newUuid(now.getTime()), accountId, month, currency, figures.analyses]
+    [newUuid(now.getTime()), accountId, month, currency, accountId, figures.analyses]
       .concat([figures.platformFeeCents, figures.floorFeeCents, figures.planFeeCents, total].map(String))
       .concat([now.toISOString().slice(0, 10), DAYS_TO_PAY]),
   );

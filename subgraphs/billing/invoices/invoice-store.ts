@@ -15,6 +15,7 @@ export interface Invoice {
   readonly period: string;
   readonly currency: string;
   readonly status: InvoiceStatus;
+  readonly billedTo: string | null;
   readonly analysesCount: number;
   readonly platformFeeCents: number;
   readonly floorFeeCents: number;
@@ -32,6 +33,7 @@ type Row = Omit<Invoice, (typeof CENTS)[number] | 'createdAt' | 'settledAt'> &
   Readonly<Record<(typeof CENTS)[number] | 'createdAt', string>> & { readonly settledAt: string | null };
 
 const COLUMNS = `id, account_id as "accountId", to_char(month, 'YYYY-MM') as period, currency, status,
+  billed_to as "billedTo",
   analyses_count as "analysesCount", platform_fee_cents as "platformFeeCents", floor_fee_cents as "floorFeeCents",
   plan_fee_cents as "planFeeCents", total_billed_cents as "totalBilledCents",
   to_jsonb(created_at) #>> '{}' as "createdAt", to_char(due_date, 'YYYY-MM-DD') as "dueDate",

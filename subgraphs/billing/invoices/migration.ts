@@ -17,6 +17,7 @@ export const invoicesMigration: Migration = {
        account_id uuid not null,
        month date not null check (month = date_trunc('month', month)),
        currency text not null check (currency ~ '^[A-Z]{3}$'),
+       billed_to text,
        analyses_count integer not null,
        platform_fee_cents bigint not null,
        floor_fee_cents bigint not null,

@@ -58,7 +58,8 @@ const COLUMNS = [
   `(select invoice.id from billing.plan_charges charge join billing.invoices invoice
       on invoice.account_id = charge.account_id and invoice.currency = charge.currency
       and invoice.month = date_trunc('month', charge.charged_at at time zone 'UTC')::date
-    where charge.subscription_id = subscriptions.id and charge.period_start = subscriptions.period_start) as "invoiceId"`,
+    where charge.subscription_id = subscriptions.id and charge.period_start = subscriptions.period_start)
+    as "invoiceId"`,
 ].join(', ');
 
 const IN_FORCE = `status in ('trialing', 'active', 'past_due')`;
