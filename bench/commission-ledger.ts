@@ -87,7 +87,8 @@ try {
   const bare = median(rates.get('bare insert and commit')!);
   for (const [kind, values] of rates)
     process.stdout.write(
-      `${kind.padEnd(32)}${Math.round(median(values)).toLocaleString('en').padStart(7)}/s  ${(median(values) / bare).toFixed(2)} of bare\n`,
+      `${kind.padEnd(32)}${Math.round(median(values)).toLocaleString('en').padStart(7)}/s  ` +
+        `${(median(values) / bare).toFixed(2)} of bare\n`,
     );
 } finally {
   await owner.end();
