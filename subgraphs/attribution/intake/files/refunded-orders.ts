@@ -28,9 +28,10 @@ const REFUNDS = `(
   )
 )`;
 
-/** Rows of orders that refunds are known of, as they stand. */
-const CONCERNED = `(SELECT * FROM conversions FINAL
-  WHERE ${OF_SOURCE} AND order_id IN (SELECT order_id FROM refunds WHERE ${OF_SOURCE}))`;
+/** Orders that refunds are known of: few of those that a source has. */
+const ARE_CONCERNED = `${OF_SOURCE} AND order_id IN (SELECT order_id FROM refunds WHERE ${OF_SOURCE})`;
+/** Their rows, as they stand. */
+const CONCERNED = `(SELECT * FROM conversions FINAL WHERE ${ARE_CONCERNED})`;
 
 /**
  * Which refunds count for which order. What a shop says of its orders holds against what others saw of them; refunds
@@ -73,7 +74,7 @@ const STAND_IN = `INSERT INTO conversions (${KEPT}, gross, revenue, version)
   FROM (
     SELECT order_id, argMax(row, version) AS row, max(ts) AS latest, sum(own) AS back, toUInt64(count()) AS told
     FROM ${REFUNDS}
-    WHERE needs_order = 0 AND order_id NOT IN (SELECT order_id FROM conversions WHERE ${OF_SOURCE}) GROUP BY order_id
+    WHERE needs_order = 0 AND order_id NOT IN (SELECT order_id FROM conversions WHERE ${ARE_CONCERNED}) GROUP BY order_id
   )`;
 
 /** What became of the refunds of one upload, and of its orders. */
@@ -114,9 +115,9 @@ const FATES = `
       AND order_id NOT IN (SELECT order_id FROM refunds WHERE ${OF_UPLOAD})) AS loweredByOthers
   FROM (
     SELECT revenue, needs_order, order_id IN (
-      SELECT order_id FROM conversions FINAL WHERE ${OF_SOURCE} AND NOT (${standsIn('version')})
+      SELECT order_id FROM conversions WHERE ${ARE_CONCERNED} AND NOT (${standsIn('version')})
     ) AS is_told, version < ${OF_ORDERS} AND order_id IN (
-      SELECT order_id FROM conversions WHERE ${OF_SOURCE} AND version >= ${OF_ORDERS}
+      SELECT order_id FROM conversions WHERE ${ARE_CONCERNED} AND version >= ${OF_ORDERS}
     ) AS is_overruled FROM refunds FINAL WHERE ${OF_UPLOAD}
   )`;
 
