@@ -264,6 +264,16 @@ function addAdmin(program: Command, exitWith: ExitWith): void {
     .action(async (reference: string, plan: Plan, options: NewAccountOptions) =>
       (await import('./cli/admin-command.ts')).setPlan(reference, plan, options),
     );
+  const invoice = admin.command('invoice').description('settle invoices');
+  for (const [verb, description] of [
+    ['paid', 'book that an invoice was paid'],
+    ['void', 'take back an invoice that nobody has paid'],
+  ] as const)
+    invoice
+      .command(verb)
+      .description(description)
+      .argument('<invoice>', 'its id, inv_…')
+      .action(async (id: string) => (await import('./cli/invoice-command.ts')).settleInvoiceByAdmin(verb, id));
   admin
     .command('agent')
     .description('manage agents')

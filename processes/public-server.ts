@@ -25,6 +25,7 @@ import { isSandboxHost } from '../rest-adapter/sandbox-host.ts';
 import { createRestDoor } from '../rest-adapter/server.ts';
 import { deprecationHeaders, resolveApiVersion } from '../rest-adapter/versions.ts';
 import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
+import { invoicePdf, type PrintedInvoice } from '../report/invoice-pdf.ts';
 import { openCertificate } from './certificate.ts';
 import { ConnectionMetrics } from './connection-metrics.ts';
 import { listen } from './http-server.ts';
@@ -121,6 +122,12 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     inspectRecords: options.inspectRecords,
     exportAttribution: options.exportAttribution,
     health,
+    renderings: {
+      invoice: async (invoice) => ({
+        fileName: `${String(invoice['invoice_id'])}.pdf`,
+        bytes: await invoicePdf(invoice as never as PrintedInvoice, rootUrl(config.publicBaseUrl)),
+      }),
+    },
     keySet: async () => keySetOf(await options.keys.published()),
     config,
     logger,

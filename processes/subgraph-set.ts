@@ -27,7 +27,7 @@ import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-r
 import { qualityMeasure } from '../subgraphs/attribution/intake/quality/measure-quality.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { feeAhead } from '../subgraphs/billing/fees/charge.ts';
-import { refuseBeyondLimit } from '../subgraphs/billing/spend-limits/spend-gate.ts';
+import { refuseUnpayable } from '../subgraphs/billing/subscriptions/refuse-unpayable.ts';
 import { invoiceProvider } from '../subgraphs/billing/subscriptions/payment-provider.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
@@ -110,7 +110,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         clock,
         publicBaseUrl: config.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
         feeAhead,
-        refuseBeyondLimit,
+        refuseUnpayable,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         rejectsBefore: (source, row) => rejectsBefore(clickhouse, source, row),

@@ -22,6 +22,7 @@ import { earnCommissions } from '../subgraphs/billing/commissions/earn-commissio
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
 import { payOut, payoutMonth } from '../subgraphs/billing/payouts/pay-out.ts';
 import { alertSpend } from '../subgraphs/billing/spend-limits/alert-spend.ts';
+import { closeMonths, type InvoiceServices } from '../subgraphs/billing/invoices/close-months.ts';
 import { endPeriods } from '../subgraphs/billing/subscriptions/end-periods.ts';
 import { proveValue } from '../subgraphs/billing/value-proofs/prove-value.ts';
 import { auditPlaces, startHeadSigning } from './audit-services.ts';
@@ -132,6 +133,7 @@ export async function startWorker({
     () => replaceOldKeys(keys, config.signingKeyDays, logger),
     () => retireSandboxSources(database, jobs),
     () => endReferralsAndPay(database, tiers, logger),
+    () => makeInvoices({ database, pubSub }, logger),
   ]);
   const signing = startHeadSigning({ database, keys, places: auditPlaces(config), issuer, logger, clock });
   return {
@@ -159,4 +161,9 @@ async function endReferralsAndPay(database: Database, tiers: TierServices, logge
   const month = await payoutMonth(database);
   const paid = await payOut({ database, pubSub }, month);
   if (paid.length > 0) logger.info({ payouts: paid.length, month }, 'commissions were paid');
+}
+
+async function makeInvoices(services: InvoiceServices, logger: Logger): Promise<void> {
+  const { made, late } = await closeMonths(services);
+  if (made + late > 0) logger.info({ made, late }, 'months were closed');
 }

@@ -18,7 +18,7 @@ import type { KeySet } from '../services/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
 import { originOf } from './client-address.ts';
 import type { AskedFile } from './download-media.ts';
-import type { Json, Operation, ValidRequest } from './operation.ts';
+import type { Json, Operation, Rendering, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Pace } from './readers-pace.ts';
@@ -123,6 +123,11 @@ export interface DoorConfig {
   readonly slowestReader?: Pace;
 }
 
+/** By what is made: the answer as a file. */
+export type Renderings = Readonly<
+  Record<Rendering['name'], (body: Json) => Promise<{ readonly fileName: string; readonly bytes: Buffer }>>
+>;
+
 /** All that the steps may reach. */
 export interface Door extends RecordsDoor {
   readonly client: GraphClient;
@@ -131,6 +136,8 @@ export interface Door extends RecordsDoor {
   readonly claims: Claims;
   readonly exportAttribution: ExportAttribution;
   readonly health: () => Promise<HealthReport>;
+  /** Make files of answers; none are offered when absent. */
+  readonly renderings?: Renderings;
   /** Makes the first account; null where the installation has no token for it. */
   readonly firstAccount: FirstAccount | null;
   /** The keys that signed results are verified with. */

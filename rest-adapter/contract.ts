@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts';
 import { agentOperations } from './operations/agents.ts';
 import { attributionOperations } from './operations/attribution.ts';
 import { auditOperations } from './operations/audit.ts';
-import { planOperations } from './operations/billing.ts';
+import { invoiceOperations, planOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { eventOperations } from './operations/events.ts';
 import { healthOperations } from './operations/health.ts';
@@ -27,6 +27,7 @@ const OWN_ROWS: Readonly<Partial<Record<(typeof NOUNS)[number]['many'], readonly
   workspaces: workspaceOperations,
   webhooks: webhookOperations,
   plans: planOperations,
+  invoices: invoiceOperations,
 };
 
 /**
@@ -48,12 +49,10 @@ const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) =>
   pathsOf(operation).map((path) => ({ segments: path.split('/').slice(1), operation })),
 ).toSorted((one, other) => variablesIn(one) - variablesIn(other));
 
-const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = new Map([
-  ...Map.groupBy(
-    PATTERNS.filter((pattern) => variablesIn(pattern) === 0),
-    ({ segments }) => `/${segments.join('/')}`,
-  ),
-]);
+const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = Map.groupBy(
+  PATTERNS.filter((pattern) => variablesIn(pattern) === 0),
+  ({ segments }) => `/${segments.join('/')}`,
+);
 
 /** All paths of an operation, variants included. */
 export function pathsOf(operation: Operation): readonly string[] {

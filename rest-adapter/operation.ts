@@ -89,6 +89,12 @@ export interface Job {
   present(shaped: Json): Json;
 }
 
+/** A file that a resource can be had as, by `Accept`. */
+export interface Rendering {
+  readonly name: 'invoice';
+  readonly mediaType: 'application/pdf';
+}
+
 /** What an operation of kind `download` answers with. */
 export interface Download<Query = Json> {
   readonly formats: readonly DownloadFormat[];
@@ -140,6 +146,8 @@ export interface Operation<
   /** The answer shows one resource, so that it carries an ETag. */
   readonly isResource?: boolean;
   readonly job?: Job;
+  /** Of kind `read` alone. */
+  readonly rendering?: Rendering;
   /** Of kind `download` alone. */
   readonly download?: Download<z.output<Query>>;
   /** What an operation of kind `oauth` asks the authorization server for. */

@@ -24,6 +24,7 @@ import { negotiateVersion } from './steps/negotiate-version.ts';
 import { readBody } from './steps/read-body.ts';
 import { readForm } from './steps/read-form.ts';
 import { refuseUnmatched } from './steps/refuse-unmatched.ts';
+import { renderFile } from './steps/render-file.ts';
 import { reportOauthErrors } from './steps/report-oauth-errors.ts';
 import { reportProblems } from './steps/report-problems.ts';
 import { respond } from './steps/respond.ts';
@@ -74,6 +75,7 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [validateRequest, R, I, W, J, U, D, S, F, PR, PW],
   // Behind the validation, which knows whether a job is asked for as a stream.
   [holdStream, J, S, F],
+  [renderFile, R], // acts on the way back
   [executeDocument, R, W, PW],
   [awaitInsight, I],
   [runJob, J],

@@ -263,13 +263,13 @@ export const EVENT_CATALOGUE = {
     description: 'A month has closed with something to pay.',
     data: invoice,
     example: exampleInvoice,
-    emittedBy: null,
+    emittedBy: 'subgraphs/billing/invoices/close-months.ts',
   }),
   'billing.payment_received': entry({
     description: 'A payment was booked.',
     data: invoice.extend({ paid_at: instant, method: z.string() }),
     example: { ...exampleInvoice, paid_at: '2026-02-03T10:12:00.000Z', method: 'invoice' },
-    emittedBy: null,
+    emittedBy: 'subgraphs/billing/invoices/settle-invoice.ts',
   }),
   'billing.spend_alert': entry({
     description:

@@ -139,6 +139,8 @@ export const SIGNATURE_REASONS = [
 export const BILLING_STATUSES = ['accruing', 'invoiced', 'paid', 'past_due', 'void', 'none'] as const;
 /** Where a subscription stands; the last one for ever. */
 export const SUBSCRIPTION_STATUSES = ['pending', 'trialing', 'active', 'past_due', 'canceled'] as const;
+/** Where an invoice stands; the last two for ever. */
+export const INVOICE_STATUSES = ['invoiced', 'past_due', 'paid', 'void'] as const;
 export const PAYMENT_METHODS = ['invoice', 'card', 'wallet'] as const;
 /** What happens where a month has cost as much as the account wants to spend. */
 export const SPEND_LIMIT_ACTIONS = ['block', 'notify'] as const;

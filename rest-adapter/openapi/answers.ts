@@ -62,6 +62,9 @@ export function answersOf(operation: Operation, components: Components): Json {
             example: example.response,
           },
         }),
+    ...(operation.rendering === undefined
+      ? {}
+      : { [operation.rendering.mediaType]: { schema: { type: 'string', format: 'binary' } } }),
     ...(kind === 'stream' || kind === 'feed' ? events : {}),
     ...Object.fromEntries(
       (operation.download?.formats ?? []).map((format) => [

@@ -75,7 +75,7 @@ export const attributionOperations = [
         'Preference-Applied': 'Which preferences were honoured',
       },
     },
-    problems: ['resource_not_found', 'data_source_unavailable', 'spend_limit_exceeded'],
+    problems: ['resource_not_found', 'data_source_unavailable', 'spend_limit_exceeded', 'payment_required'],
     job: attributionJob,
     variables: ({ body }) => ({
       input: fromRest(newAttribution, body),

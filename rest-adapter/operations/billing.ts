@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { invoices } from '../../schema/contract/invoices.ts';
 import { plan, plans } from '../../schema/contract/plans.ts';
 import { restForm } from '../../schema/contract/rest-form.ts';
 import { operationsOf } from '../contract-operations.ts';
@@ -42,4 +43,8 @@ export const planOperations = operationsOf(plans, {
       },
     },
   },
+});
+
+export const invoiceOperations = operationsOf(invoices, {
+  getInvoice: { rendering: { name: 'invoice', mediaType: 'application/pdf' } },
 });

@@ -1232,6 +1232,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/billing/invoices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invoices of the account
+         * @description Newest first; one per month and currency that cost anything, made on the first of the next month. They are of the account as a whole: a workspace has none, nor has a test key.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["listInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/invoices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an invoice
+         * @description As it was made; only whether it was paid changes. With Accept: application/pdf as a page of A4.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["getInvoice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -1419,7 +1463,7 @@ export interface webhooks {
         put?: never;
         /**
          * Hear of billing.invoice_created
-         * @description A month has closed with something to pay. Nothing sends it yet.
+         * @description A month has closed with something to pay.
          *
          *     Needs `billing:read`.
          */
@@ -1441,7 +1485,7 @@ export interface webhooks {
         put?: never;
         /**
          * Hear of billing.payment_received
-         * @description A payment was booked. Nothing sends it yet.
+         * @description A payment was booked.
          *
          *     Needs `billing:read`.
          */
@@ -2970,6 +3014,71 @@ export interface components {
             workspace_id: string | null;
             trust: components["schemas"]["TrustEnvelope"];
         };
+        Invoice: {
+            invoice_id: string;
+            /** @description The month, such as 2026-02 */
+            period: string;
+            /** @description ISO 4217, of all cents here: each currency has its own invoice */
+            currency: string;
+            /** @enum {string} */
+            status: "invoiced" | "past_due" | "paid" | "void";
+            /** @description Name of the account, else its e-mail or operator id */
+            billed_to: string | null;
+            /** @description Completed live analyses of the month, also those that cost nothing */
+            analyses_count: number;
+            /** @description As in the bill of the month */
+            platform_fee_cents: number;
+            /** @description As in the bill of the month */
+            floor_fee_cents: number;
+            /** @description As in the bill of the month */
+            plan_fee_cents: number;
+            /** @description What is to be paid */
+            total_billed_cents: number;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date
+             * @description Last day on which it is paid in time
+             */
+            due_date: string;
+            /** @description When it was paid, or made void */
+            settled_at: string | null;
+            /** @description How it was paid */
+            payment_method: ("invoice" | "card" | "wallet") | null;
+        };
+        InvoiceAnswer: {
+            invoice_id: string;
+            /** @description The month, such as 2026-02 */
+            period: string;
+            /** @description ISO 4217, of all cents here: each currency has its own invoice */
+            currency: string;
+            /** @enum {string} */
+            status: "invoiced" | "past_due" | "paid" | "void";
+            /** @description Name of the account, else its e-mail or operator id */
+            billed_to: string | null;
+            /** @description Completed live analyses of the month, also those that cost nothing */
+            analyses_count: number;
+            /** @description As in the bill of the month */
+            platform_fee_cents: number;
+            /** @description As in the bill of the month */
+            floor_fee_cents: number;
+            /** @description As in the bill of the month */
+            plan_fee_cents: number;
+            /** @description What is to be paid */
+            total_billed_cents: number;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date
+             * @description Last day on which it is paid in time
+             */
+            due_date: string;
+            /** @description When it was paid, or made void */
+            settled_at: string | null;
+            /** @description How it was paid */
+            payment_method: ("invoice" | "card" | "wallet") | null;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
         Health: {
             /** @enum {string} */
             status: "ok" | "degraded";
@@ -3348,7 +3457,7 @@ export interface components {
         };
         /**
          * billing.invoice_created
-         * @description A month has closed with something to pay. Nothing sends it yet.
+         * @description A month has closed with something to pay.
          */
         BillingInvoiceCreatedEvent: {
             /** @description evt_…; the same on every repeat */
@@ -3386,7 +3495,7 @@ export interface components {
         };
         /**
          * billing.payment_received
-         * @description A payment was booked. Nothing sends it yet.
+         * @description A payment was booked.
          */
         BillingPaymentReceivedEvent: {
             /** @description evt_…; the same on every repeat */
@@ -3929,8 +4038,8 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `spend_limit_exceeded`: The spend limit is reached */
-        "callers.402.spend_limit_exceeded": {
+        /** @description `spend_limit_exceeded`: The spend limit is reached; `payment_required`: The plan or trial has lapsed */
+        "callers.402.spend_limit_exceeded.payment_required": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "SVC-API-Version": components["headers"]["SVC-API-Version"];
@@ -5702,7 +5811,7 @@ export interface operations {
             };
             400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
-            402: components["responses"]["callers.402.spend_limit_exceeded"];
+            402: components["responses"]["callers.402.spend_limit_exceeded.payment_required"];
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
@@ -5985,7 +6094,7 @@ export interface operations {
             };
             400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
-            402: components["responses"]["callers.402.spend_limit_exceeded"];
+            402: components["responses"]["callers.402.spend_limit_exceeded.payment_required"];
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
@@ -15269,6 +15378,290 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SubscriptionAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    listInvoices: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: components["parameters"]["Page"];
+                /** @description Entries per page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @example invoiced */
+                status?: "invoiced" | "past_due" | "paid" | "void";
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of invoices */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["PageLinks"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invoices": [
+                     *         {
+                     *           "invoice_id": "inv_01JQ2m7Bv4XgL9uTcPdYsF",
+                     *           "period": "2026-01",
+                     *           "currency": "USD",
+                     *           "status": "invoiced",
+                     *           "billed_to": "Frühling & Söhne",
+                     *           "analyses_count": 2,
+                     *           "platform_fee_cents": 93649,
+                     *           "floor_fee_cents": 10,
+                     *           "plan_fee_cents": 0,
+                     *           "total_billed_cents": 93659,
+                     *           "created_at": "2026-02-01T02:00:04.000Z",
+                     *           "due_date": "2026-02-15",
+                     *           "settled_at": null,
+                     *           "payment_method": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListEnvelope"] & {
+                        invoices: components["schemas"]["Invoice"][];
+                    };
+                };
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Invoice, inv_…
+                 * @example inv_01JQ2m7Bv4XgL9uTcPdYsF
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invoice */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invoice_id": "inv_01JQ2m7Bv4XgL9uTcPdYsF",
+                     *       "period": "2026-01",
+                     *       "currency": "USD",
+                     *       "status": "invoiced",
+                     *       "billed_to": "Frühling & Söhne",
+                     *       "analyses_count": 2,
+                     *       "platform_fee_cents": 93649,
+                     *       "floor_fee_cents": 10,
+                     *       "plan_fee_cents": 0,
+                     *       "total_billed_cents": 93659,
+                     *       "created_at": "2026-02-01T02:00:04.000Z",
+                     *       "due_date": "2026-02-15",
+                     *       "settled_at": null,
+                     *       "payment_method": null,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceAnswer"];
                 };
             };
             /** @description Unchanged since the ETag in If-None-Match */

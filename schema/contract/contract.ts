@@ -13,6 +13,7 @@ import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
 import { experimentDesigns } from './experiment-designs.ts';
 import { experiments } from './experiments.ts';
+import { invoices } from './invoices.ts';
 import { keys } from './keys.ts';
 import type { Noun } from './noun.ts';
 import { plans } from './plans.ts';
@@ -51,6 +52,7 @@ export const NOUNS = [
   billingUsages,
   spendLimits,
   subscriptions,
+  invoices,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

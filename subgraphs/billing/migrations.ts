@@ -3,6 +3,7 @@ import { booksMigration } from './books/migration.ts';
 import { planBooksMigration } from './books/plan-books-migration.ts';
 import { commissionsMigration } from './commissions/migration.ts';
 import { chargesMigration } from './fees/migration.ts';
+import { invoicesMigration } from './invoices/migration.ts';
 import { ledgerMigration } from './ledger/migration.ts';
 import { payoutsMigration } from './payouts/migration.ts';
 import { spendLimitsMigration } from './spend-limits/migration.ts';
@@ -24,5 +25,6 @@ export const billingOwner: MigrationOwner = {
     spendLimitsMigration,
     subscriptionsMigration,
     planBooksMigration,
+    invoicesMigration,
   ],
 };

@@ -15,6 +15,7 @@ import {
   BillingResolver,
   type BillingServices,
 } from './usage/billing-resolver.ts';
+import { InvoiceResolver } from './invoices/invoice-resolver.ts';
 import { SubscriptionResolver } from './subscriptions/subscription-resolver.ts';
 import type { SubscriptionServices } from './subscriptions/subscribe.ts';
 import { SpendLimitResolver } from './spend-limits/spend-limit-resolver.ts';
@@ -48,6 +49,7 @@ export function billingSubgraph(
       new AgentBillingResolver(services),
       new SpendLimitResolver(services),
       new SubscriptionResolver(services),
+      new InvoiceResolver(services),
       commissions,
       new EarnedCommissionResolver(services, commissions),
       commissionEarnedResolver(services),

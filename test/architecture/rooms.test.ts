@@ -70,6 +70,7 @@ const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
       'spend-limits',
       'subscriptions',
       'books',
+      'invoices',
       'usage',
     ],
   ],

@@ -62,6 +62,7 @@ function doors({ supergraph = SUPERGRAPH, openApi = OPEN_API }: { supergraph?: s
     renamed: {
       'DataSource.id': ['data_source_id'],
       'BillingSubscription.id': ['subscription_id'],
+      'Invoice.id': ['invoice_id'],
       'DataSource.error': ['error', 'last_error'],
       'Agent.id': ['agent_id'],
       'Workspace.id': ['workspace_id'],

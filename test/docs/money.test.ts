@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { platformFeeCents } from '../../schema/platform-fee.ts';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
+import { closeMonths } from '../../subgraphs/billing/invoices/close-months.ts';
+import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { withTestKey } from '../test-key.ts';
@@ -232,6 +234,14 @@ describe('what the page says of the figures', () => {
     const limit = (await agent.post('/billing/spend-limit', { monthly_limit_cents: 10 ** 9 })).body;
     const subscribed = (await agent.post('/billing/subscribe', { plan_id: 'pro_trial', accept_terms: true })).body;
     const ledger = (await patron.get('/commissions?period=all')).body;
+    // As if the month were over.
+    const databaseClock = new FrozenClock(house.ownerUrl);
+    await databaseClock.run('32 days');
+    await closeMonths(house.backing);
+    await databaseClock.run();
+    const [invoiced = {} as Json] = (await agent.get('/billing/invoices')).body[
+      'invoices'
+    ] as unknown as readonly Json[];
     const figures: Readonly<Record<string, readonly unknown[]>> = {
       'Delta_R of an analysis': [
         result['delta_r_cents'],
@@ -305,6 +315,17 @@ describe('what the page says of the figures', () => {
         (await shown(agent, '{ billingSubscription { amountDueCents } }'))['billingSubscription']!['amountDueCents'],
         (await agent.get('/billing/summary?period=all')).body['plan_fee_cents'],
         await stored('select sum(amount_cents) as value from billing.plan_charges where account_id = $1', accountId),
+      ],
+      'an invoice': [
+        invoiced['total_billed_cents'],
+        Number(invoiced['platform_fee_cents']) +
+          Number(invoiced['floor_fee_cents']) +
+          Number(invoiced['plan_fee_cents']),
+        (await shown(agent, `{ invoice(id: "${String(invoiced['invoice_id'])}") { totalBilledCents } }`))['invoice']![
+          'totalBilledCents'
+        ],
+        (await agent.get(`/billing/summary?period=${String(invoiced['period'])}`)).body['total_billed_cents'],
+        await stored('select total_billed_cents as value from billing.invoices where account_id = $1', accountId),
       ],
       prices: [current['per_analysis_fee']!['floor_cents'], currentThere['perAnalysisFee']!['floorCents'], 10],
     };

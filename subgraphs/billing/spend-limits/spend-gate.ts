@@ -9,7 +9,7 @@ import { USUAL_CURRENCY } from '../ledger/ledger.ts';
 import { lockSpendLimit, spentThisMonth } from './spend-limit.ts';
 
 /** An analysis that is about to be accepted. */
-interface Wanted {
+export interface WantedAnalysis {
   readonly accountId: Uuid;
   readonly environment: Environment;
   /** Of its source; null where it is not known yet. */
@@ -24,7 +24,7 @@ interface Wanted {
  */
 export async function refuseBeyondLimit(
   em: SqlEntityManager,
-  { accountId, environment, currency }: Wanted,
+  { accountId, environment, currency }: WantedAnalysis,
 ): Promise<void> {
   const limit = await lockSpendLimit(em, environment);
   if (limit?.action !== 'block') return;

@@ -54,6 +54,11 @@ export const subscriptionsMigration: Migration = {
                 or s.status = 'pending' and s.environment = 'live'
                   and exists (select from auth.accounts a where a.account_id = s.account_id and a.plan = s.plan)
              order by s.period_end nulls first limit in_most $$`,
+    // Also for whoever acts in a workspace of the account, and sees nothing of its plan.
+    `create function billing.plan_is_past_due() returns boolean
+       language sql stable security definer set search_path = billing, pg_temp
+       as $$ select exists (select from subscriptions where status = 'past_due' and environment = 'live'
+               and account_id = nullif(current_setting('liftgraph.account_id', true), '')::uuid) $$`,
     `create function billing.forget_old_sandbox_subscriptions() returns bigint
        language sql volatile security definer set search_path = billing, pg_temp
        as $$ with gone as (delete from subscriptions where environment = 'sandbox'

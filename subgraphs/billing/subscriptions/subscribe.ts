@@ -137,5 +137,6 @@ async function fresh(
     periodEnd: period?.end ?? null,
     trialEndsAt: trial?.end ?? null,
     nextPlan: trial === null ? null : 'pay_per_analysis',
+    invoiceId: null,
   };
 }

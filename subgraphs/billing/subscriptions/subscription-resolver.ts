@@ -60,7 +60,6 @@ export class SubscriptionResolver {
         nextPlanId: nextPlan,
         currency: planNamed(entity.planId).currency,
         amountDueCents: Number(entity.amountCents),
-        invoiceId: null,
       }),
       trust: recordEnvelope(1, this.#services.clock(), context.apiVersion),
     };

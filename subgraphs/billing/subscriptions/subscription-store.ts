@@ -29,6 +29,8 @@ export interface Subscription {
   readonly trialEndsAt: Date | null;
   /** Plan of the account when the period ends; null renews. */
   readonly nextPlan: OfferedPlan | null;
+  /** That its period stands on; null until its month is closed. */
+  readonly invoiceId: Uuid | null;
 }
 
 const MOMENTS = ['startedAt', 'anchorAt', 'periodStart', 'periodEnd', 'trialEndsAt'] as const;
@@ -52,6 +54,12 @@ const COLUMNS = [
   at('period_end', 'periodEnd'),
   at('trial_ends_at', 'trialEndsAt'),
   'next_plan as "nextPlan"',
+  // Of the month in which its period was charged, once that is closed.
+  `(select invoice.id from billing.plan_charges charge join billing.invoices invoice
+      on invoice.account_id = charge.account_id and invoice.currency = charge.currency
+      and invoice.month = date_trunc('month', charge.charged_at at time zone 'UTC')::date
+    where charge.subscription_id = subscriptions.id and charge.period_start = subscriptions.period_start)
+    as "invoiceId"`,
 ].join(', ');
 
 const IN_FORCE = `status in ('trialing', 'active', 'past_due')`;

@@ -3,8 +3,10 @@ import type { billingPeriod } from '../../../schema/contract/billing-period.ts';
 import type { billingSummary } from '../../../schema/contract/billing-summaries.ts';
 import { parsePeriod } from '../../../schema/period.ts';
 import type { SqlEntityManager, TenantScope } from '../../../platform/postgres/database.ts';
+import { publicId } from '../../../platform/identifiers.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
 import { feesOf, periodFigures, shownCents } from '../fees/period-figures.ts';
+import { InvoiceStore } from '../invoices/invoice-store.ts';
 import { spendLimitOf } from '../spend-limits/spend-limit.ts';
 
 type Shown = z.output<typeof billingSummary>;
@@ -19,6 +21,8 @@ export async function summarize(
   const figures = await periodFigures(em, environment, asked, currency);
   const { deltaRCents, planFeeCents } = figures;
   const billed = feesOf(figures) + planFeeCents;
+  const invoice =
+    workspace === null ? await new InvoiceStore(em, environment).ofPeriod(asked.name, figures.currency) : null;
   const limit = workspace === null ? await spendLimitOf(em, environment) : null;
   return {
     period: asked.name,
@@ -32,9 +36,9 @@ export async function summarize(
     totalBilledCents: shownCents(billed),
     analysesCount: figures.analyses,
     effectiveRate: deltaRCents === 0n ? 0 : Number(billed) / Number(deltaRCents),
-    status: environment === 'sandbox' ? 'none' : 'accruing',
-    invoiceId: null,
-    dueDate: null,
+    status: environment === 'sandbox' ? 'none' : (invoice?.status ?? 'accruing'),
+    invoiceId: invoice === null ? null : publicId('inv', invoice.id),
+    dueDate: invoice?.dueDate ?? null,
     spendLimitCents: limit === null ? null : shownCents(limit.monthlyLimitCents),
     byModel: figures.byModel.map((each) => ({
       model: each.model,

@@ -40,17 +40,18 @@ export interface RunAttributionServices extends SourceServices {
   /** The channels that a source has rows of. */
   readonly channelsOf: (source: SourceKey) => Promise<readonly string[]>;
   readonly feeAhead: FeeAhead;
-  readonly refuseBeyondLimit: RefuseBeyondLimit;
+  readonly refuseUnpayable: RefuseUnpayable;
   readonly isAgent: IsAgent;
   readonly measureQuality: MeasureQuality;
   readonly clock: () => Date;
 }
 
 /**
- * Refuses an analysis that its account does not want to pay for, in the transaction that would accept it.
- * @throws ProblemError `spend_limit_exceeded`
+ * Refuses an analysis that its account does not want to pay for, or has not paid for, in the transaction that would
+ * accept it.
+ * @throws ProblemError `spend_limit_exceeded`, `payment_required`
  */
-export type RefuseBeyondLimit = (
+export type RefuseUnpayable = (
   em: SqlEntityManager,
   wanted: { readonly accountId: Uuid; readonly environment: Environment; readonly currency: string | null },
 ) => Promise<void>;
@@ -63,7 +64,8 @@ export const runEffect = z.object({ attributionId: uuid });
  * is always run and a refused one leaves nothing.
  * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace, and rows that are not good
  *   enough), `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
- *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait), `spend_limit_exceeded`.
+ *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait), `spend_limit_exceeded`,
+ *   `payment_required`.
  */
 export async function runAttribution(
   services: RunAttributionServices,
@@ -103,7 +105,7 @@ export async function runAttribution(
     refuseWithoutUsers(sources, model);
     const [source] = sources;
     const { environment } = principal;
-    await services.refuseBeyondLimit(em, { accountId, environment, currency: source.currency ?? null });
+    await services.refuseUnpayable(em, { accountId, environment, currency: source.currency ?? null });
     const attribution = em.create(Attribution, {
       id: newUuid(now.getTime()),
       accountId,
