@@ -12,6 +12,7 @@ import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, type Answer } from '../house.ts';
 import { createTestDatabase, testServices, type TestDatabase } from '../platform.ts';
 import { sized } from '../run-length.ts';
+import { leaveOutExample } from './data-folder.ts';
 import { Service } from './service.ts';
 
 jest.setTimeout(120_000);
@@ -54,6 +55,7 @@ describe(`admission at ${PROCESSES} processes`, () => {
     await owner.connect();
     clock = new FrozenClock(database.ownerUrl);
     await clock.stop();
+    for (let place = 0; place < PROCESSES; place += 1) leaveOutExample(join(folder, String(place)));
     await Promise.all(Array.from({ length: PROCESSES }, async (_, place) => (doors[place] = await start(place))));
   });
 
