@@ -5,11 +5,10 @@ import { WITHOUT_MARGIN } from '../../report/margin.ts';
 import { statementsOf } from '../../report/statements.ts';
 import { terminalTable } from '../../report/terminal-table.ts';
 import { CAUSAL, TESTS, withMembers } from './report-fixture.ts';
-import { sized } from '../run-length.ts';
 
 /* Of random results no sentence contradicts the interval, or the identification, that it is drawn from. */
 
-const RUNS = sized({ short: 500, long: 2_000 });
+const RUNS = 2_000;
 const EDGES = [0, 0.01, -0.01, 100, 1_000];
 const money = fc.oneof(
   fc.integer({ min: -500_000, max: 500_000 }).map((cents) => cents / 100),
