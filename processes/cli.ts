@@ -279,8 +279,8 @@ function addAdmin(program: Command, exitWith: ExitWith): void {
     .description('manage agents')
     .command('suspend')
     .description(
-      'for fraud: ends the keys of an agent, holds its payouts, and takes back what its referrers earned by it in the ' +
-        'last 90 days',
+      'for fraud: ends the keys of an agent, holds its payouts, and takes back what its referrers earned by it in ' +
+        '90 days',
     )
     .argument('<account>', 'id, e-mail or operator id of its account')
     .requiredOption('--reason <text>', 'why, for the audit log')

@@ -45,7 +45,7 @@ const SIDE_BY_SIDE = '--maxWorkers=4';
 /** What measures how soon something happens: one at a time. */
 const ALONE = 'test/faults/(admission|database-outage|graceful-stop)\\.test';
 const ALONE_IN_LONG_RUN =
-  'test/(faults/(graphql-bombs\\.long|hostile-files)|services/webhooks/delivery-pace\\.long)\\.test';
+  'test/(faults/(admission|graphql-bombs\\.long|hostile-files)|services/webhooks/delivery-pace\\.long)\\.test';
 /** Of files that are no part of `npm test`. */
 const LONG = '\\.long\\.test\\.ts$';
 /** What a test file says that does more, or something else, in the long run: see test/run-length.ts. */

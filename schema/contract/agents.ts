@@ -200,13 +200,13 @@ export const agents = noun({
       action: 'agent:close',
       summary: 'Close the account of the calling agent',
       description:
-        'Every key and token of the account ends at once, this one included, and cannot be had back. Commissions that ' +
-        'were earned are paid on the usual days; those of its referrers on it that are younger than 90 days are taken ' +
-        'back. Ledgers, invoices and the audit log stay.',
+        'Every key and token of the account ends at once, this one included, and cannot be had back. Commissions ' +
+        'that were earned are paid on the usual days; those of its referrers on it that are younger than 90 days are ' +
+        'taken back. Ledgers, invoices and the audit log stay.',
       graph:
         'Closes the account of the calling agent and ends every key and token of it. Errors: ' +
-        'INSUFFICIENT_PERMISSIONS (secret_required, live_key_required), RESOURCE_NOT_FOUND for a key that is bound to ' +
-        'no agent.',
+        'INSUFFICIENT_PERMISSIONS (secret_required, live_key_required), RESOURCE_NOT_FOUND for a key that is bound ' +
+        'to no agent.',
       input: closing,
       bodyOptional: true,
       answer: {

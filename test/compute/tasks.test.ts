@@ -7,6 +7,7 @@ import { eventRows } from './event-rows.ts';
 import { eventTable, pathTable, rawPathTable, wholeRange } from './reference-data.ts';
 import type { PathRow } from './reference-data.ts';
 import { figures, refusal } from './run-in-thread.ts';
+import { sized } from '../run-length.ts';
 
 const MODELS = ['markov', 'shapley', 'dominance', 'rwa'] as const;
 const input = (paths: PathTable) => ({ paths, order: 2, seed: 1 });
@@ -118,7 +119,7 @@ describe('tasks', () => {
         }));
         expectSound(paths.filter((row) => row.path.length > 0));
       }),
-      { numRuns: 300 },
+      { numRuns: sized({ short: 100, long: 300 }) },
     );
   });
 

@@ -36,8 +36,9 @@ function moneyMembers(value: unknown): string[] {
 test('the page names every member of the API that shows money or Delta_R', () => {
   const members = [...new Set(moneyMembers(JSON.parse(text('schema/openapi.json'))))];
   expect(members.length).toBeGreaterThan(12);
-  // What holds an entry, and shows no amount itself.
-  expect(members.filter((name) => name !== 'commission' && !PAGE.includes(`\`${name}\``))).toEqual([]);
+  // What holds an entry, names or counts some, and shows no amount itself.
+  const without = ['commission', 'commission_id', 'commissions_count'];
+  expect(members.filter((name) => !without.includes(name) && !PAGE.includes(`\`${name}\``))).toEqual([]);
 });
 
 describe('what the page says of the figures', () => {
@@ -232,6 +233,7 @@ describe('what the page says of the figures', () => {
     );
     const limit = (await agent.post('/billing/spend-limit', { monthly_limit_cents: 10 ** 9 })).body;
     const subscribed = (await agent.post('/billing/subscribe', { plan_id: 'pro_trial', accept_terms: true })).body;
+    const ledger = (await patron.get('/commissions?period=all')).body;
     // As if the month were over.
     const databaseClock = new FrozenClock(house.ownerUrl);
     await databaseClock.run('32 days');
@@ -298,6 +300,15 @@ describe('what the page says of the figures', () => {
           'select accumulated_delta_r_cents as value from agents.referrals where account_id <> $1',
           accountId,
         )) / 100,
+      ],
+      commissions: [
+        ledger['total_earned_cents'],
+        (await patron.get('/agents/me')).body['total_commission_earned_cents'],
+        Math.round(Number((await restReferral())['commission_earned']) * 100),
+        (await shown(patron, '{ commissions(filter: { period: "all" }) { totalEarnedCents } }'))['commissions']![
+          'totalEarnedCents'
+        ],
+        await stored('select sum(amount_cents) as value from billing.commissions where account_id <> $1', accountId),
       ],
       'price of a subscription': [
         subscribed['amount_due_cents'],

@@ -11,19 +11,21 @@ import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, type Answer } from '../house.ts';
 import { createTestDatabase, testServices, type TestDatabase } from '../platform.ts';
+import { sized } from '../run-length.ts';
+import { leaveOutExample } from './data-folder.ts';
 import { Service } from './service.ts';
 
 jest.setTimeout(120_000);
 
-const PROCESSES = 4;
-const REQUESTS = 1_000;
+const PROCESSES = sized({ short: 2, long: 4 });
+const REQUESTS = sized({ short: 400, long: 1_000 });
 const LIMIT = 60;
 const BUSY_PAUSE_MS = 100;
 
 /**
- * Four processes of the whole service on one database: what is counted, used up or revoked at one door holds at all.
+ * Some processes of the whole service on one database: what is counted, used up or revoked at one door holds at all.
  */
-describe('admission at four processes', () => {
+describe(`admission at ${PROCESSES} processes`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'liftgraph-doors-'));
   const secrets = { KEY_PEPPER: randomBytes(32).toString('hex'), KEY_ENCRYPTION_KEY: randomBytes(32).toString('hex') };
   let database: TestDatabase;
@@ -53,6 +55,7 @@ describe('admission at four processes', () => {
     await owner.connect();
     clock = new FrozenClock(database.ownerUrl);
     await clock.stop();
+    for (let place = 0; place < PROCESSES; place += 1) leaveOutExample(join(folder, String(place)));
     await Promise.all(Array.from({ length: PROCESSES }, async (_, place) => (doors[place] = await start(place))));
   });
 
@@ -134,8 +137,9 @@ describe('admission at four processes', () => {
     const nonce = { 'x-nonce': randomUUID() };
     const use = (place: number) => at(place, caller).post('/attribution', {}, nonce);
     expect(await outcomes(200, use)).toEqual({ 422: 1, 409: 199 });
-    await doors[3]!.stop('SIGKILL');
-    doors[3] = await start(3);
+    const last = PROCESSES - 1;
+    await doors[last]!.stop('SIGKILL');
+    doors[last] = await start(last);
     expect(await outcomes(PROCESSES, use)).toEqual({ 409: PROCESSES });
   });
 

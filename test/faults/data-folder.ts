@@ -1,17 +1,25 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
+
+/** As if an example shop had been written there before: a service that starts on it writes none. */
+export function leaveOutExample(dataDirectory: string): void {
+  mkdirSync(dataDirectory, { mode: 0o700 });
+  mkdirSync(join(dataDirectory, 'example/2026-06-30'), { recursive: true });
+}
 
 /** A data directory for a service that keeps its own stores. */
 export class DataFolder {
   readonly path: string;
 
-  constructor(name = 'data') {
+  /** @param options `withExample`: the first start writes the example shop, which takes it two seconds */
+  constructor({ name = 'data', withExample = false } = {}) {
     const parent = mkdtempSync(join(tmpdir(), 'liftgraph-fault-'));
     // Under root, PostgreSQL's own account passes through here to its files.
     chmodSync(parent, 0o711);
     this.path = join(parent, name);
+    if (!withExample) leaveOutExample(this.path);
   }
 
   /** The columnar engine of the service that runs on it. */

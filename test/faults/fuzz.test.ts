@@ -14,7 +14,7 @@ import { Service } from './service.ts';
 import { UNLIMITED } from './unlimited.ts';
 
 /** `FUZZ_REQUESTS=1000000 npm test test/faults/fuzz` goes on for hours; `FUZZ_SEED` makes other requests. */
-const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? sized({ short: 4_000, long: 50_000 }));
+const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? sized({ short: 2_000, long: 50_000 }));
 const SEED = Number(process.env['FUZZ_SEED'] ?? 380_154);
 const CHUNK = 1_000;
 /** Enough to keep the service busy; more would wait for the database's connections, and measure that. */

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { createTestDatabase, testServices } from '../platform.ts';
+import { leaveOutExample } from './data-folder.ts';
 import { Service } from './service.ts';
 
 /** Where an instance can be held up: taking a key, the effect of a connection, or keeping the answer to it. */
@@ -67,6 +68,7 @@ export async function openTwoInstances(): Promise<TwoInstances> {
   };
   const start = (name: string): Promise<Service> =>
     Service.start({ env: { ...shared, LIFTGRAPH_DATA_DIR: join(folder, name) } });
+  for (const name of ['one', 'other']) leaveOutExample(join(folder, name));
   const other = await start('other');
   let one = await start('one');
   return {

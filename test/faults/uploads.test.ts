@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { Caller } from '../house.ts';
+import { sized } from '../run-length.ts';
 import { analyse, connectSource, digestOf, stored, streamAnalysis, upload } from './analyses.ts';
 import { DataFolder } from './data-folder.ts';
 import { Service } from './service.ts';
@@ -9,8 +10,8 @@ import { SlowUpload } from './slow-upload.ts';
 jest.setTimeout(120_000);
 
 const FIRST = shopRows({ users: 2_000, channels: 6, touches: 5, seed: 21 });
-/** More than the 16 MiB after which rows begin to be stored. */
-const LARGE = shopRows({ users: 40_000, channels: 6, touches: 8, seed: 22 });
+/** More than the 8 MiB after which rows begin to be stored. */
+const LARGE = shopRows({ users: sized({ short: 24_000, long: 40_000 }), channels: 6, touches: 8, seed: 22 });
 const HALF = LARGE.csv.indexOf('\n', 0.9 * LARGE.csv.length) + 1;
 const BOTH = { touchpoints: FIRST.touchpoints + LARGE.touchpoints, conversions: FIRST.conversions + LARGE.conversions };
 const LEASE_MS = 60_000;

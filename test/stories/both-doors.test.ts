@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { Caller, BOTH_LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { clock } from '../service-clock.ts';
 import { BASELINE, connectEvents, DATE_RANGE } from './reference-events.ts';
@@ -10,7 +10,7 @@ import { BASELINE, connectEvents, DATE_RANGE } from './reference-events.ts';
 const HREI = ['svc-hrei-score', 'svc-hrei-risk'] as const;
 const hreiOf = ({ headers }: Pick<Response, 'headers'>) => HREI.map((name) => headers.get(name));
 
-describe.each(BOTH_LAYOUTS)('both doors, %s', (layout) => {
+describe.each(LAYOUTS)('both doors, %s', (layout) => {
   let house: House;
   let caller: Caller;
   let source: string;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { sized } from '../run-length.ts';
 import { clock } from '../service-clock.ts';
 import { withTestKey } from '../test-key.ts';
 
@@ -124,7 +125,7 @@ describe('channel rules', () => {
     expect((await caller.get(`/data-sources/${raw}/channel-rules`)).body['rules']).toEqual(RULES);
   });
 
-  test.each(['markov', 'shapley', 'dominance', 'causal'])(
+  test.each(sized({ short: ['markov', 'causal'], long: ['markov', 'shapley', 'dominance', 'causal'] }))(
     'an analysis by %s tells what it would if the files had been renamed by hand',
     async (model) => {
       const [byRules, byHand] = [

@@ -31,7 +31,7 @@ describe.each(LAYOUTS)('agents that leave, %s', (layout) => {
     return referrals.find((each) => String(each['referred_agent_id']) === id)?.['status'];
   };
 
-  test('whoever closes its account is gone at once, and what it earned its referrer too early is taken back', async () => {
+  test('whoever closes its account is gone at once, and what it earned too early is taken back', async () => {
     const { caller, id } = await referred();
     const token = (
       await caller.post('/oauth/token', {

@@ -14,7 +14,7 @@ import { createTestDatabase } from '../platform.ts';
 jest.setTimeout(120_000);
 
 /** Holds characters that a shell would take apart. */
-const folder = new DataFolder(`an owner's data`);
+const folder = new DataFolder({ name: `an owner's data`, withExample: true });
 const env = { LIFTGRAPH_DATA_DIR: folder.path };
 let service: Service | undefined;
 

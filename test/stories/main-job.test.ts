@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { createClient, type Client } from 'graphql-ws';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import WebSocket from 'ws';
-import { Caller, BOTH_LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 import { withTestKey } from '../test-key.ts';
 import { BASELINE, connectEvents, DATE_RANGE, REFERENCE, TOUCHES } from './reference-events.ts';
@@ -26,7 +26,7 @@ function sseEvents(text: string): EventSourceMessage[] {
   return events;
 }
 
-describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
+describe.each(LAYOUTS)('the main job, %s', (layout) => {
   let house: House;
   let caller: Caller;
   let source: string;

@@ -12,7 +12,9 @@ export const agentEndMigration: Migration = {
        declare account uuid := nullif(current_setting('liftgraph.account_id', true), '')::uuid;
        begin
          -- Whoever acts for an account ends the agent of that account and no other.
-         if not exists (select from api_keys k where k.account_id = account and k.agent_id = in_agent) then return; end if;
+         if not exists (select from api_keys k where k.account_id = account and k.agent_id = in_agent) then
+           return;
+         end if;
          update tokens t set revoked_at = auth.clock()
            where t.revoked_at is null and (t.account_id = account or t.agent_id = in_agent);
          return query update api_keys k set revoked_at = auth.clock()

@@ -19,7 +19,8 @@ const CHECKS: readonly (readonly [name: string, sql: string])[] = [
   [
     'balance',
     `select a.id::text from billing.ledger_accounts a
-     where a.balance_cents <> (select coalesce(sum(case a.id when t.debit then t.amount_cents else -t.amount_cents end), 0)
+     where a.balance_cents <> (
+       select coalesce(sum(case a.id when t.debit then t.amount_cents else -t.amount_cents end), 0)
        from billing.transfers t where a.id in (t.debit, t.credit))`,
   ],
   ['currency', 'select currency from billing.ledger_accounts group by currency having sum(balance_cents) <> 0'],

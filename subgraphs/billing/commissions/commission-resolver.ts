@@ -160,6 +160,7 @@ export class EarnedCommissionResolver {
     @Args(() => PageArguments) args: PageArguments,
     @Arg('filter', inputOf('listCommissions'), { nullable: true }) filter?: object | null,
   ): Answer<'listCommissions'> {
+    assertAction(context.principal, 'referral:read');
     return this.#commissions.commissions(context, args, id, filter);
   }
 }

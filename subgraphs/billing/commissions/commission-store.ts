@@ -58,8 +58,8 @@ function settledOf(row: SettledRow): SettledCommission {
 }
 
 /**
- * The commission ledger of the account that `em` acts for; row level security shows no other. It is earned on live data,
- * and a test key is for people who shall not see that: in the sandbox there is none.
+ * The commission ledger of the account that `em` acts for; row level security shows no other. It is earned on live
+ * data, and a test key is for people who shall not see that: in the sandbox there is none.
  */
 export class CommissionStore {
   readonly #em: SqlEntityManager;
@@ -118,7 +118,8 @@ export class CommissionStore {
   /** The first day of the next month, by the clock of the database: payday. */
   async nextPayout(): Promise<string> {
     const [row] = await this.#em.execute<[{ day: string }]>(
-      `select to_char((auth.clock() - interval '2 hours') at time zone 'UTC' + interval '1 month', 'YYYY-MM-01') as day`,
+      `select to_char((auth.clock() - interval '2 hours') at time zone 'UTC' + interval '1 month', 'YYYY-MM-01')
+         as day`,
     );
     return row.day;
   }

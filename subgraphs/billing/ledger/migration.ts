@@ -61,9 +61,10 @@ export const ledgerMigration: Migration = {
              raise exception 'a reversal takes back what it reverses, all of it' using errcode = 'check_violation';
            end if;
          end if;
-         -- In one order, so that two transfers never wait for each other.
+         -- In one order, so that two transfers never wait for each other; and not "for update", which would wait for
+         -- the share that each transfer has in its accounts by the foreign keys.
          for leg in select *, case id when new.debit then new.amount_cents else -new.amount_cents end as change
-           from ledger_accounts where id in (new.debit, new.credit) order by id for update
+           from ledger_accounts where id in (new.debit, new.credit) order by id for no key update
          loop
            after := leg.balance_cents + leg.change;
            if leg.currency <> new.currency then

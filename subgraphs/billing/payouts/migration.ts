@@ -4,7 +4,7 @@ import { tenantTable } from '../../../platform/postgres/tenant-tables.ts';
 /** Whether an entry, `c`, may be paid: nothing took it back, nor is it what took something back. */
 const STANDS = `c.reverses is null and not exists (select from commissions taken where taken.reverses = c.id)`;
 
-/** What was paid to agents, once a month, and for which entries of their ledger. Never changed, as the ledger itself. */
+/** What was paid to agents, once a month, and for which entries of their ledger. Never changed, as the ledger. */
 export const payoutsMigration: Migration = {
   name: '004-payouts',
   up: [

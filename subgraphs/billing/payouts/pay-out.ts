@@ -34,7 +34,8 @@ export interface Payout extends Beneficiary {
 /**
  * Pays every agent what could be paid before the first of the month, in each currency once a month and each agent in a
  * transaction of its own: a second run of a month finds nothing left. Where more was taken back than earned, the rest
- * waits for the next month. Suspended agents wait. To be run after referrals have ended, whose commissions are not paid.
+ * waits for the next month. Suspended agents wait. To be run after referrals have ended, whose commissions are not
+ * paid.
  * @param month its first day, UTC, such as `2026-02-01`
  */
 export async function payOut(services: PayoutServices, month: string): Promise<Payout[]> {

@@ -54,3 +54,28 @@ test('of several files, a file in front says it of that one', () => {
     usualMapping: { user_id: 'Client' },
   });
 });
+
+test('sums in other currencies are looked at by the rates of a file beside them, whichever comes first', async () => {
+  const [sums, rates] = [join(folder, 'sums.csv'), join(folder, 'rates.csv')];
+  await writeFile(
+    sums,
+    'order_id,user_id,timestamp,revenue,currency\no1,u,2026-01-05,100,EUR\no2,u,2026-01-06,100,USD\n',
+  );
+  await writeFile(rates, 'date,currency,rate\n2026-01-02,USD,0.5\n2026-01-06,USD,0.4\n');
+  for (const files of [
+    [sums, rates],
+    [rates, sums],
+  ]) {
+    const { code, stdout } = await runCli(['inspect', ...files, '--json']);
+    expect(code).toBe(0);
+    const found = JSON.parse(stdout) as { readonly file: string; readonly kind: string }[];
+    expect(found.map(({ file }) => file)).toEqual(files);
+    expect(found.find(({ kind }) => kind === 'conversions')).toMatchObject({
+      accepted: 2,
+      rejected: 0,
+      warnings: [
+        'The amounts of 1 row in USD, 100.00 in all, were converted by the rates of the source, to 40.00 EUR.',
+      ],
+    });
+  }
+}, 60_000);

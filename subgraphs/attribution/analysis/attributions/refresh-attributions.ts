@@ -52,8 +52,8 @@ interface Candidate {
 
 /**
  * Looks at what the rows that a source has received change, and runs again every completed analysis with auto_refresh
- * whose revenue or margin they have moved far enough. Safe to repeat: an analysis that is run again already is left alone, and
- * looks for later rows itself when it ends.
+ * whose revenue or margin they have moved far enough. Safe to repeat: an analysis that is run again already is left
+ * alone, and looks for later rows itself when it ends.
  */
 export async function refreshAttributions(
   services: RefreshServices,

@@ -14,6 +14,12 @@ import { RATE_HOLDS_DAYS } from './reader/currency-rates.ts';
 
 const TIMEOUT_MS = 120_000;
 
+const OF_UPLOAD = `${OF_SOURCE} AND version >= {from:UInt64} AND version < {until:UInt64}`;
+/** Orders that the upload may change. */
+const IS_CHANGED = `order_id IN (
+  SELECT order_id FROM refunds WHERE ${OF_UPLOAD} UNION ALL SELECT order_id FROM conversions
+    WHERE ${OF_UPLOAD} AND order_id IN (SELECT order_id FROM refunds WHERE ${OF_SOURCE}))`;
+
 /** As they count: of each, what the latest upload says; rows of one file are added up. */
 const REFUNDS = `(
   SELECT order_id, written_currency, ts, event_id, tupleElement(latest, 1) AS own, tupleElement(latest, 2) AS written,
@@ -23,14 +29,15 @@ const REFUNDS = `(
       SELECT order_id, ts, event_id, written_currency, (bitShiftRight(version, 20), upload_id) AS upload,
         (sum(revenue), sum(written), max(needs_order), max(version),
           any((user_id, currency, new_customer, conversion_event, channel, campaign))) AS sums
-      FROM refunds FINAL WHERE ${OF_SOURCE} GROUP BY order_id, ts, event_id, written_currency, upload
+      FROM refunds FINAL WHERE ${OF_SOURCE} AND ${IS_CHANGED} GROUP BY order_id, ts, event_id, written_currency, upload
     ) GROUP BY order_id, ts, event_id, written_currency
   )
 )`;
 
-/** Rows of orders that refunds are known of, as they stand. */
-const CONCERNED = `(SELECT * FROM conversions FINAL
-  WHERE ${OF_SOURCE} AND order_id IN (SELECT order_id FROM refunds WHERE ${OF_SOURCE}))`;
+/** Those of them that refunds are known of. */
+const ARE_CONCERNED = `${OF_SOURCE} AND order_id IN (SELECT order_id FROM refunds WHERE ${OF_SOURCE} AND ${IS_CHANGED})`;
+/** Their rows, as they stand. */
+const CONCERNED = `(SELECT * FROM conversions FINAL WHERE ${ARE_CONCERNED})`;
 
 /**
  * Which refunds count for which order. What a shop says of its orders holds against what others saw of them; refunds
@@ -73,7 +80,7 @@ const STAND_IN = `INSERT INTO conversions (${KEPT}, gross, revenue, version)
   FROM (
     SELECT order_id, argMax(row, version) AS row, max(ts) AS latest, sum(own) AS back, toUInt64(count()) AS told
     FROM ${REFUNDS}
-    WHERE needs_order = 0 AND order_id NOT IN (SELECT order_id FROM conversions WHERE ${OF_SOURCE}) GROUP BY order_id
+    WHERE needs_order = 0 AND order_id NOT IN (SELECT order_id FROM conversions WHERE ${ARE_CONCERNED}) GROUP BY order_id
   )`;
 
 /** What became of the refunds of one upload, and of its orders. */
@@ -103,7 +110,6 @@ const Fates = z.object({
   loweredByOthers: Count,
 });
 
-const OF_UPLOAD = `${OF_SOURCE} AND version >= {from:UInt64} AND version < {until:UInt64}`;
 const FATES = `
   SELECT countIf(is_told AND NOT is_overruled) AS takenOff, countIf(is_overruled) AS overruled,
     countIf(NOT is_told AND needs_order = 0) AS alone,
@@ -114,15 +120,15 @@ const FATES = `
       AND order_id NOT IN (SELECT order_id FROM refunds WHERE ${OF_UPLOAD})) AS loweredByOthers
   FROM (
     SELECT revenue, needs_order, order_id IN (
-      SELECT order_id FROM conversions FINAL WHERE ${OF_SOURCE} AND NOT (${standsIn('version')})
+      SELECT order_id FROM conversions WHERE ${ARE_CONCERNED} AND NOT (${standsIn('version')})
     ) AS is_told, version < ${OF_ORDERS} AND order_id IN (
-      SELECT order_id FROM conversions WHERE ${OF_SOURCE} AND version >= ${OF_ORDERS}
+      SELECT order_id FROM conversions WHERE ${ARE_CONCERNED} AND version >= ${OF_ORDERS}
     ) AS is_overruled FROM refunds FINAL WHERE ${OF_UPLOAD}
   )`;
 
 /**
- * Lowers the orders of a source by its refunds, and says what became of those of an upload; null where the source has
- * none. Doing it twice changes nothing.
+ * Lowers the orders of a source that an upload tells, or tells refunds of, and says what became of these; null where
+ * there are none. Doing it twice changes nothing.
  * @param versions the first, and that behind the last, of the upload's blocks
  */
 export async function lowerRefundedOrders(
@@ -130,15 +136,15 @@ export async function lowerRefundedOrders(
   key: SourceKey,
   versions: { readonly from: string; readonly until: string },
 ): Promise<RefundFates | null> {
-  const params = sourceParams(key);
+  const params = { ...sourceParams(key), ...versions };
   const [any] = await clickhouse.rows(
-    `SELECT 1 AS found FROM refunds WHERE ${OF_SOURCE} LIMIT 1`,
+    `SELECT 1 AS found FROM refunds WHERE ${OF_SOURCE} AND ${IS_CHANGED} LIMIT 1`,
     z.object({ found: z.number() }),
-    { params },
+    { params, timeoutMs: TIMEOUT_MS },
   );
   if (any === undefined) return null;
   await clickhouse.command(STAND_IN, { params, timeoutMs: TIMEOUT_MS });
   await clickhouse.command(LOWER, { params, timeoutMs: TIMEOUT_MS });
-  const [fates] = await clickhouse.rows(FATES, Fates, { params: { ...params, ...versions }, timeoutMs: TIMEOUT_MS });
+  const [fates] = await clickhouse.rows(FATES, Fates, { params, timeoutMs: TIMEOUT_MS });
   return fates ?? null;
 }

@@ -94,7 +94,8 @@ const OTHER: Readonly<Record<string, (column: string) => string>> = {
 test('any altered value of any row of ledger and commissions is found', async () => {
   const { rows: columns } = await economy.owner.query<{ table: string; column: string; type: string }>(
     `select table_name as table, column_name as column, udt_name as type from information_schema.columns
-     where table_schema = 'billing' and table_name in ('transfers', 'ledger_accounts', 'commissions', 'commission_chains')
+     where table_schema = 'billing'
+       and table_name in ('transfers', 'ledger_accounts', 'commissions', 'commission_chains')
        -- When an account was opened says nothing of money; and a closed one is one all the same.
        and column_name not in ('opened_at', 'closed_at')`,
   );
@@ -107,7 +108,8 @@ test('any altered value of any row of ledger and commissions is found', async ()
     const own = table === 'commissions' || table === 'commission_chains' ? `and agent_id = '${agent.agentId}'` : '';
     const one = `(select ${key} from billing.${table} where ${column} is not null ${own} limit 1)`;
     const others = await tampered(
-      `set constraints all deferred; update billing.${table} set ${column} = ${OTHER[type]!(column)} where ${key} = ${one}`,
+      `set constraints all deferred;
+       update billing.${table} set ${column} = ${OTHER[type]!(column)} where ${key} = ${one}`,
     ).catch((error: Error) => [`refused: ${error.message}`]);
     if (others.length === 0) missed.push(`${table}.${column}`);
   }
@@ -118,7 +120,8 @@ test.each([
   [
     'the tail of a chain cut off, its head set back',
     `
-     delete from billing.commissions where agent_id = AGENT and sequence = (select max(sequence) from billing.commissions where agent_id = AGENT);
+     delete from billing.commissions where agent_id = AGENT
+       and sequence = (select max(sequence) from billing.commissions where agent_id = AGENT);
      update billing.commission_chains set (sequence, hash) = (select sequence, ledger_hash from billing.commissions
        where agent_id = AGENT order by sequence desc limit 1) where agent_id = AGENT`,
   ],

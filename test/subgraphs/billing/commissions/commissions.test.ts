@@ -39,7 +39,7 @@ test('what costs nothing earns nothing: repetitions, other plans, failures, the 
   expect(await earned(agent)).toEqual([['brand_serving', 1_000, 2_000]]);
 });
 
-test('referrers earn from the analysis on that made the referral active, two steps up, at their tier’s rate', async () => {
+test('referrers earn from the analysis on that made the referral active, two steps up, by their tier', async () => {
   const first = await economy.agent();
   const second = await economy.agent(first);
   const third = await economy.agent(second);

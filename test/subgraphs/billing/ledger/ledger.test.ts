@@ -54,6 +54,17 @@ test('a transfer moves its amount from one account to the other, and the same ke
   expect(await balances(account)).toEqual({ 'receivable USD': 100n });
 });
 
+test('transfers of the same two accounts wait for each other, and never in a circle', async () => {
+  const deadlocks = async () =>
+    (await books.owner.query('select deadlocks from pg_stat_database where datname = current_database()')).rows[0];
+  const account = newUuid();
+  await transfer(account);
+  const before = await deadlocks();
+  await Promise.all(Array.from({ length: 40 }, () => transfer(account)));
+  expect(await balances(account)).toEqual({ 'receivable USD': 4_100n });
+  expect(await deadlocks()).toEqual(before);
+});
+
 test('a reversal takes back all of a transfer, once', async () => {
   const account = newUuid();
   const [key, back] = [`commission:${newUuid()}`, `clawback:${newUuid()}`];

@@ -1,7 +1,9 @@
+import type { WrittenRates } from './currency-rates.ts';
 import type { RowForm } from './record-layout.ts';
 import type { RowCells } from './record-reader.ts';
 import type { RecordShape } from './record-tables.ts';
 import { textAt } from './row-tests.ts';
+import { SampledRates } from './sampled-rates.ts';
 import { SampledRefunds, type RefundsLookedAt } from './sampled-refunds.ts';
 
 /** Rows that are shown as they stand and as they are read. */
@@ -30,6 +32,8 @@ export interface SampledRows {
   /** Rows whose order id stood in an earlier one, as far as ids are kept. */
   readonly repeatedOrders: number;
   readonly refunds: RefundsLookedAt;
+  /** Of a file of rates. */
+  readonly rates: WrittenRates;
 }
 
 /** Collects the first rows of a file, and the ids by which it may belong to what is stored. */
@@ -41,6 +45,7 @@ export class ReadSample {
   readonly #buyers: string[] = [];
   readonly #orders = new Set<string>();
   readonly #refunds = new SampledRefunds();
+  readonly #rates: SampledRates;
   /** Orders among the rows that are shown: what later rows take off them is to be told. */
   readonly #shownOrders: { readonly key: string; readonly refunded: number; readonly read: Record<string, string> }[] =
     [];
@@ -51,6 +56,7 @@ export class ReadSample {
   constructor(shape: RecordShape, header: readonly string[]) {
     this.#shape = shape;
     this.#header = header;
+    this.#rates = new SampledRates(shape);
   }
 
   /** Takes the row that has just been read, in this form. */
@@ -60,6 +66,7 @@ export class ReadSample {
     const { order, exchange } = this.#shape;
     const table = this.#shape.tableOf().name;
     const isOrder = table === 'conversions';
+    if (table === 'fx') this.#rates.take();
     if (isOrder) this.#lookForRepetition();
     if (table === 'refunds' && order !== null) this.#refunds.add(order, exchange?.own(order.amount()) ?? 0);
     if (isOrder && this.#userIds.has(user) && this.#buyers.length < KEPT_IDS) this.#buyers.push(user);
@@ -116,6 +123,7 @@ export class ReadSample {
       buyers: this.#buyers,
       repeatedOrders: this.#repeatedOrders,
       refunds: this.#refunds.told((order) => this.#orders.has(order)),
+      rates: this.#rates.written(),
     };
   }
 }

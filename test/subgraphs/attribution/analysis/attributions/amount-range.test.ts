@@ -14,6 +14,7 @@ import {
   type ColumnarStore,
   type StoredRow,
 } from '../../intake/touchpoints/columnar-store.ts';
+import { sized } from '../../../../run-length.ts';
 
 const [START, END] = ['2026-09-01', '2026-09-30'];
 const CHANNELS = ['email', 'display', 'direct', 'search'];
@@ -202,7 +203,7 @@ test('of orders, touches and spend as large as uploads admit, an analysis is exa
         );
       },
     ),
-    { numRuns: 24, endOnFailure: true },
+    { numRuns: sized({ short: 8, long: 24 }), endOnFailure: true },
   );
 }, 240_000);
 
@@ -227,6 +228,6 @@ test('so it is of aggregated paths, and of the journeys that they count', async 
       const turnover = sum([...byPath.values()].map((same) => size(sum(same.map(({ cents }) => cents)))));
       await expectSound(key.dataSourceId, model, turnover <= MOST);
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: sized({ short: 4, long: 12 }), endOnFailure: true },
   );
 }, 240_000);

@@ -13,6 +13,7 @@ import {
 } from '../../intake/touchpoints/columnar-store.ts';
 import { eventsOf, pathsOf } from './readable-journeys.ts';
 import { csvOf, DAY_S, history, journeysOf, START_S } from './slow-journeys.ts';
+import { sized } from '../../../../run-length.ts';
 
 let store: ColumnarStore;
 let sources = 0;
@@ -131,7 +132,7 @@ describe.each([[false], [true]])('any history, event ids: %p', (withEventIds) =>
           ]);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: sized({ short: 10, long: 25 }) },
     );
   }, 60_000);
 });

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { openCsv } from '../../../../../../subgraphs/attribution/intake/files/reader/csv-records.ts';
 import type { RowCells, RowSink } from '../../../../../../subgraphs/attribution/intake/files/reader/record-reader.ts';
+import { sized } from '../../../../../run-length.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 const MIB = 1024 * 1024;
@@ -65,7 +66,7 @@ test('whatever stands in cells, and wherever the stream is cut, each row arrives
         expect(found.rows).toEqual(rows.map((row, index) => ({ line: lines[index], cells: row })));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: sized({ short: 100, long: 300 }) },
   );
 });
 
