@@ -8,6 +8,7 @@ const FORGETTERS = [
   'auth.forget_old_nonces()', // a day
   'auth.forget_old_rate_windows()', // their day
   'auth.forget_old_failures()', // an hour
+  'auth.forget_old_endpoint_calls()', // two years, those of the sandbox 30 days
   'auth.forget_old_grants()', // codes after 31 days, tokens a day after their end
   'idempotency.forget_old_claims()', // a day
   'attribution.forget_old_progress()', // an hour after the end of its analysis

@@ -1,6 +1,7 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { agentEndMigration } from './keys/agent-end-migration.ts';
 import { endpointCallsMigration } from './limits/endpoint-calls-migration.ts';
+import { oldEndpointCallsMigration } from './limits/old-endpoint-calls-migration.ts';
 import { callTotalMigration } from './limits/call-total-migration.ts';
 import { proTrialMigration } from './limits/pro-trial-migration.ts';
 import { selfHostedMigration } from './limits/self-hosted-migration.ts';
@@ -147,5 +148,6 @@ export const authOwner: MigrationOwner = {
     agentEndMigration,
     endpointCallsMigration,
     proTrialMigration,
+    oldEndpointCallsMigration,
   ],
 };

@@ -21,6 +21,7 @@ const STAYING: Readonly<Record<string, string>> = {
   'attribution.insight_progress': 'goes with its insight',
   'attribution.source_days': 'tell no more than counts of a source that nobody sees',
   'auth.authorization_codes': 'forget_old_grants() deletes them',
+  'auth.endpoint_calls': 'forget_old_endpoint_calls() deletes them after thirty days',
   'auth.tokens': 'forget_old_grants() deletes them',
   'auth.workspaces': 'are places, not results: they stay as those of live keys do',
   'billing.spend_limits': 'are the wish of an account, as those of live keys are',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tidy } from '../../processes/housekeeping.ts';
 import { Caller, LAYOUTS, type Json } from '../house.ts';
 import { withTestKey } from '../test-key.ts';
 import { openBilledHouse, type BilledHouse } from './billed-shop.ts';
@@ -58,6 +59,26 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
       [account],
     );
     expect(rows).toEqual([{ calls: '201', timed: '201' }]);
+  });
+
+  test('counts are forgotten after two years, those of the sandbox after thirty days', async () => {
+    const caller = await Caller.register(shop.house.root);
+    const account = await shop.accountOf(caller);
+    for (const [environment, days] of [
+      ['live', 400],
+      ['live', 800],
+      ['sandbox', 20],
+      ['sandbox', 40],
+    ] as const)
+      await shop.owner.query(
+        `insert into auth.endpoint_calls
+         values ($1, $2, (now() at time zone 'UTC')::date - $3::int, 'GET /old', 1, 0, '{1}')`,
+        [account, environment, days],
+      );
+    expect((await tidy(shop.house.backing.database)).get('auth.forget_old_endpoint_calls()')).toBe(2);
+    expect(await usage(caller, '?period=all')).toMatchObject({
+      by_endpoint: expect.arrayContaining([expect.objectContaining({ endpoint: 'GET /old', calls: 1 })]),
+    });
   });
 
   test('what analyses cost stands with them, in one currency, in whole units', async () => {

@@ -160,7 +160,7 @@ test('what cannot be done is refused with code 1 and what to do', async () => {
     [
       ['account', 'create', '--email', 'a@b.example', '--plan', 'free'],
       {},
-      'Allowed choices are pay_per_analysis, pro, enterprise, self_hosted',
+      'Allowed choices are pay_per_analysis, pro_trial, pro, enterprise, self_hosted',
     ],
     [['key', 'create', '--account', 'a@b.example', '--scopes', 'all'], {}, 'Scopes are attribution:read'],
     [['account', 'set-plan', 'a@b.example', 'pro'], {}, 'error: There is no account a@b.example.'],
