@@ -45,7 +45,8 @@ export async function openCast(): Promise<Cast> {
   ]);
   // The key that it calls with, not the spare one.
   const com = await commissionOf(house, identity);
-  const belongings: Belongings = { ...(await furnish(owner)), com, key: publicId('key', rows[0]!.id) };
+  const inv = await invoiceOf(database, identity.accountId);
+  const belongings: Belongings = { ...(await furnish(owner)), com, inv, key: publicId('key', rows[0]!.id) };
   return {
     house,
     owner,
@@ -84,6 +85,17 @@ async function commissionOf(house: House, agent: { readonly accountId: Uuid; rea
     }),
   );
   return publicId('com', id);
+}
+
+/** An invoice, which the end of a month makes alone. */
+async function invoiceOf(database: pg.Client, accountId: Uuid): Promise<string> {
+  const { rows } = await database.query<{ id: Uuid }>(
+    `insert into billing.invoices (id, account_id, month, currency, analyses_count, platform_fee_cents,
+       floor_fee_cents, plan_fee_cents, total_billed_cents, status, due_date)
+     values (gen_random_uuid(), $1, '2026-01-01', 'USD', 1, 100, 0, 0, 100, 'invoiced', '2099-02-15') returning id`,
+    [accountId],
+  );
+  return publicId('inv', rows[0]!.id);
 }
 
 export async function identityOf(database: pg.Client, caller: Caller): Promise<{ accountId: Uuid; agentId: Uuid }> {
