@@ -1,6 +1,9 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import canonicalize from 'canonicalize';
+import { endReferrals } from '../../processes/end-referrals.ts';
+import { closeMonths } from '../../subgraphs/billing/invoices/close-months.ts';
+import { payOut, payoutMonth } from '../../subgraphs/billing/payouts/pay-out.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, type Json } from '../house.ts';
 import { sized } from '../run-length.ts';
@@ -35,8 +38,8 @@ const sum = (values: readonly unknown[]): number => values.reduce<number>((total
 const share = (cents: number, hundredths: number): number => Math.floor((cents * hundredths * 2 + 10_000) / 20_000);
 
 /*
- * Five agents, three brands and two frauds, by REST alone: only the calendar is turned from outside, and what the house
- * does by itself now and then is asked for on the command line.
+ * Five agents, three brands and two frauds, by REST alone: only the calendar is turned from outside, and what the
+ * worker does by itself now and then is done when a month is over.
  */
 test(`${MONTHS} months of business end with books that balance to the cent`, async () => {
   const shop = await openBilledHouse();
@@ -95,7 +98,8 @@ class Year {
       if (month === 3) await this.#subscribe('south');
     }
     await goTo(MONTHS, 2);
-    await this.#payday();
+    await adminOf(this.#shop.house, 'invoice', 'close-months');
+    await adminOf(this.#shop.house, 'payout');
 
     expect(this.#refusals.every((status) => status === 200)).toBe(true);
     await this.#compareWithRules();
@@ -145,9 +149,12 @@ class Year {
     await this.#shop.relayed();
   }
 
+  /** What the worker does by itself every ten minutes. */
   async #payday(): Promise<void> {
-    await adminOf(this.#shop.house, 'invoice', 'close-months');
-    await adminOf(this.#shop.house, 'payout');
+    const { database, pubSub } = this.#shop.house.backing;
+    await closeMonths({ database, pubSub });
+    await endReferrals(database, { pubSub, tierTable: 'three' });
+    await payOut({ database, pubSub }, await payoutMonth(database));
   }
 
   async #suspend(name: string): Promise<void> {
