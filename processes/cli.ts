@@ -264,7 +264,11 @@ function addAdmin(program: Command, exitWith: ExitWith): void {
     .action(async (reference: string, plan: Plan, options: NewAccountOptions) =>
       (await import('./cli/admin-command.ts')).setPlan(reference, plan, options),
     );
-  const invoice = admin.command('invoice').description('settle invoices');
+  const invoice = admin.command('invoice').description('make and settle invoices');
+  invoice
+    .command('close-months')
+    .description('make the invoices of months that are over, and mark those past due; the service does so by itself')
+    .action(async () => (await import('./cli/economy-command.ts')).runMonthClose());
   for (const [verb, description] of [
     ['paid', 'book that an invoice was paid'],
     ['void', 'take back an invoice that nobody has paid'],

@@ -1,4 +1,5 @@
 import { checkBooks } from '../../subgraphs/billing/books/check-books.ts';
+import { closeMonths } from '../../subgraphs/billing/invoices/close-months.ts';
 import { payOut, payoutMonth } from '../../subgraphs/billing/payouts/pay-out.ts';
 import { endAgent } from '../../subgraphs/agents/registry/end-agent.ts';
 import { newRequestId, publicId } from '../../platform/identifiers.ts';
@@ -42,6 +43,14 @@ export async function runBooksCheck({ json }: { readonly json?: true }): Promise
     );
   });
   return code;
+}
+
+/** `liftgraph admin invoice close-months`. */
+export async function runMonthClose(): Promise<void> {
+  await onDatabase(async (opened) => {
+    const { made, late } = await closeMonths(opened);
+    print(`${made} invoices were made, ${late} are past due since now.`);
+  });
 }
 
 /** `liftgraph admin payout`: ends referrals whose agents are gone, then pays what could be paid before the first. */

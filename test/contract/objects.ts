@@ -301,10 +301,14 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
     // A plan is of the account.
     notIn: ['workspace'],
     kind: 'sub',
-    make: async ({ post }) =>
-      String(
-        (await post('/billing/subscribe', { plan_id: 'pay_per_analysis', accept_terms: true }))['subscription_id'],
-      ),
+    // An account has one at a time.
+    make: async ({ index, get, post }) => {
+      const subscribed =
+        index === 0
+          ? await post('/billing/subscribe', { plan_id: 'pay_per_analysis', accept_terms: true })
+          : await get('/billing/subscription');
+      return String(subscribed['subscription_id']);
+    },
     mutations: {
       subscribe: {
         selection: 'subscription { id planId status startedAt }',

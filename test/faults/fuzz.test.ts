@@ -56,7 +56,7 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
 
   beforeAll(async () => {
     service = await Service.start({
-      env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...UNLIMITED },
+      env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', BILLING: 'on', ...UNLIMITED },
       nodeOptions: INSPECTABLE,
     });
   });

@@ -276,7 +276,7 @@ describe('the signer', () => {
     expect(await signAs(completed())).toMatchObject({
       valid: true,
       environment: 'live',
-      claims: { iss: 'https://api.example', iat: 1_795_262_400, revision: 1, delta_r_cents: 1_872_970 },
+      payload: { iss: 'https://api.example', iat: 1_795_262_400, revision: 1, delta_r_cents: 1_872_970 },
     });
     expect(await signAs(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({
       valid: true,
