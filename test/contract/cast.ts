@@ -69,7 +69,7 @@ export async function openCast(): Promise<Cast> {
 }
 
 /** An entry of the ledger of an agent, which is made by fees alone. */
-async function commissionOf(house: House, agent: { readonly accountId: Uuid; readonly agentId: Uuid }) {
+export async function commissionOf(house: House, agent: { readonly accountId: Uuid; readonly agentId: Uuid }) {
   const { database, pubSub } = house.backing;
   const { id } = await database.asTenant(wholeAccount({ ...agent, environment: 'live' }), (em) =>
     appendCommission(em, pubSub, agent, {

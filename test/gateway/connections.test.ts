@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Supergraph } from '@apollo/federation-internals';
 import { getNamedType, isNonNullType, isObjectType } from 'graphql';
 import { fillAccount, type FilledAccount } from '../filled-account.ts';
+import { Client } from 'pg';
+import { commissionOf, identityOf } from '../contract/cast.ts';
 import { Caller, openHouse, type House, type Json } from '../house.ts';
 import { sayings } from '../contract/example-requests.ts';
 
@@ -10,7 +12,7 @@ const schema = Supergraph.build(readFileSync(new URL('../../schema/supergraph.gr
   .toGraphQLJSSchema();
 
 /** Every field of the graph that gives a connection, with the collection whose id it may want. */
-const CONNECTIONS = Object.values(schema.getTypeMap())
+const FIELDS = Object.values(schema.getTypeMap())
   .filter(isObjectType)
   .flatMap((parent) =>
     Object.values(parent.getFields())
@@ -18,11 +20,18 @@ const CONNECTIONS = Object.values(schema.getTypeMap())
       .map((field) => ({ parent: parent.name, field })),
   );
 
+/** Those of the query; what an entity leads on to is the same list, asked of the same resolver. */
+const CONNECTIONS = FIELDS.filter(({ parent }) => parent === 'Query');
+const LED_ON_TO = ['Agent.commissions'];
+
 /** What rows of the contract say to the fields that they ask. */
 const SAYINGS = new Map(sayings().map((saying) => [saying.field, saying]));
 
-/** Fields whose pages may be larger than others’: the contract lets the audit log be read in pages of 500. */
-const LARGEST: Readonly<Record<string, number>> = { auditEvents: 500 };
+/** Fields whose pages may be larger than others’, by the contract. */
+const LARGEST: Readonly<Record<string, number>> = { auditEvents: 500, commissions: 200, valueProofs: 200 };
+
+/** Nobody can make three of them here; their stories read them page by page. */
+const WITHOUT_ENTRIES: ReadonlySet<string> = new Set(['invoices', 'valueProofs']);
 
 interface Page {
   readonly edges: readonly { readonly cursor: string }[];
@@ -40,12 +49,18 @@ let account: FilledAccount;
 beforeAll(async () => {
   house = await openHouse('one process', { withWorker: false });
   account = await fillAccount(house.root);
+  const owner = new Client({ connectionString: house.ownerUrl });
+  await owner.connect();
+  const agent = await identityOf(owner, account.caller);
+  await owner.end();
+  for (let made = 0; made < 3; made += 1) await commissionOf(house, agent);
 });
 afterAll(() => house?.stop());
 
 test('all connections are fields of the query, where this test finds them', () => {
   expect(CONNECTIONS.length).toBeGreaterThanOrEqual(4);
-  expect(CONNECTIONS.filter(({ parent }) => parent !== 'Query')).toEqual([]);
+  const others = FIELDS.filter(({ parent }) => parent !== 'Query');
+  expect(others.map(({ parent, field }) => `${parent}.${field.name}`)).toEqual(LED_ON_TO);
 });
 
 describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s', (name, field) => {
@@ -79,6 +94,25 @@ describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s'
     );
   });
 
+  test.each([
+    [{ first: 0 }, '/first'],
+    [{ first: -1 }, '/first'],
+    [{ first: beyond }, '/first'],
+    [{ last: 0 }, '/last'],
+    [{ last: beyond }, '/last'],
+    [{ first: 1, last: 1 }, '/last'],
+    [{ after: 'nothing' }, '/after'],
+    [{ before: '' }, '/before'],
+    [{ after: Buffer.from('row:-1').toString('base64url') }, '/after'],
+    [{ first: 1, after: Buffer.from(`row:${'9'.repeat(40)}`).toString('base64url') }, '/after'],
+  ])('%j is refused and names the argument', async (window, param) => {
+    const { errors } = await ask(window);
+    expect(errors).toMatchObject([
+      { extensions: { type: 'validation_error', http_status: 422, param, errors: [{ param }] } },
+    ]);
+  });
+
+  if (WITHOUT_ENTRIES.has(name)) return;
   test('walks forwards and backwards through the same entries', async () => {
     const whole = await page({ first: 100 });
     expect(whole.edges.length).toBe(whole.totalCount);
@@ -104,24 +138,6 @@ describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s'
       edges: [],
       pageInfo: { hasNextPage: false, startCursor: null, endCursor: null },
     });
-  });
-
-  test.each([
-    [{ first: 0 }, '/first'],
-    [{ first: -1 }, '/first'],
-    [{ first: beyond }, '/first'],
-    [{ last: 0 }, '/last'],
-    [{ last: beyond }, '/last'],
-    [{ first: 1, last: 1 }, '/last'],
-    [{ after: 'nothing' }, '/after'],
-    [{ before: '' }, '/before'],
-    [{ after: Buffer.from('row:-1').toString('base64url') }, '/after'],
-    [{ first: 1, after: Buffer.from(`row:${'9'.repeat(40)}`).toString('base64url') }, '/after'],
-  ])('%j is refused and names the argument', async (window, param) => {
-    const { errors } = await ask(window);
-    expect(errors).toMatchObject([
-      { extensions: { type: 'validation_error', http_status: 422, param, errors: [{ param }] } },
-    ]);
   });
 });
 

@@ -88,6 +88,8 @@ describe.each(LAYOUTS)('the end of an analysis, %s', (layout) => {
             'data_source_id',
             'date_range',
             'delta_r_cents',
+            'revenue_causal_cents',
+            'revenue_lastclick_cents',
             'platform_fee_cents',
             'currency',
             'confidence',

@@ -45,33 +45,28 @@ test(`${MONTHS} months of business end with books that balance to the cent`, asy
   const shop = await openBilledHouse();
   const calendar = new FrozenClock(shop.house.ownerUrl);
   try {
-    await new Year(shop, calendar).happen();
+    await live(shop, calendar);
   } finally {
     await calendar.run();
     await shop.stop();
   }
 }, 900_000);
 
-class Year {
-  readonly #shop: BilledHouse;
-  readonly #calendar: FrozenClock;
-  readonly #agents = new Map<string, Actor>();
-  readonly #brands = new Map<string, { readonly caller: Caller; readonly source: string; readonly servedBy: string }>();
-  readonly #refusals: unknown[] = [];
+async function live(shop: BilledHouse, calendar: FrozenClock): Promise<void> {
+  const agents = new Map<string, Actor>();
+  const brands = new Map<string, { readonly caller: Caller; readonly source: string; readonly servedBy: string }>();
+  const answers: unknown[] = [];
 
-  constructor(shop: BilledHouse, calendar: FrozenClock) {
-    this.#shop = shop;
-    this.#calendar = calendar;
-  }
+  await happen();
 
-  async happen(): Promise<void> {
+  async function happen(): Promise<void> {
     // The first day of the month after this one, so that months are whole.
     const now = new Date();
     const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1, 12);
     const goTo = (month: number, day: number): Promise<void> => {
       const at = new Date(start);
       const moment = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + month, day, 12);
-      return this.#calendar.run(`${Math.round((moment - Date.now()) / 1000)} seconds`);
+      return calendar.run(`${Math.round((moment - Date.now()) / 1000)} seconds`);
     };
     await goTo(0, 1);
     for (const [name, referrer] of [
@@ -83,60 +78,58 @@ class Year {
       ['mallory', 'dan'],
       ['trudy', 'mallory'],
     ] as const)
-      await this.#register(name, referrer);
-    await this.#open('north', 'cat');
-    await this.#open('south', 'dan');
-    await this.#open('sham', 'mallory');
+      await register(name, referrer);
+    await open('north', 'cat');
+    await open('south', 'dan');
+    await open('sham', 'mallory');
 
     for (let month = 0; month < MONTHS; month += 1) {
       await goTo(month, 2);
-      await this.#payday();
+      await payday();
       await goTo(month, 10 + month);
-      for (const name of this.#brands.keys()) await this.#analyse(name, month);
-      if (month === 2) await this.#suspend('mallory');
-      if (month === 3) await this.#agents.get('trudy')!.caller.delete('/agents/me');
-      if (month === 3) await this.#subscribe('south');
+      for (const name of brands.keys()) await analyse(name, month);
+      if (month === 2) await suspend('mallory');
+      if (month === 3) await agents.get('trudy')!.caller.delete('/agents/me');
+      if (month === 3) await subscribe('south');
     }
     await goTo(MONTHS, 2);
-    await adminOf(this.#shop.house, 'invoice', 'close-months');
-    await adminOf(this.#shop.house, 'payout');
+    await adminOf(shop.house, 'invoice', 'close-months');
+    await adminOf(shop.house, 'payout');
 
-    expect(this.#refusals.every((status) => status === 200)).toBe(true);
-    await this.#compareWithRules();
-    await this.#compareBills();
-    await this.#compareDoors();
-    await this.#verifyReceipts();
-    expect(await adminOf(this.#shop.house, 'books', 'check')).toMatch(/^The books agree/);
+    expect(answers.every((status) => status === 200)).toBe(true);
+    await compareWithRules();
+    await compareBills();
+    await compareDoors();
+    await verifyReceipts();
+    expect(await adminOf(shop.house, 'books', 'check')).toMatch(/^The books agree/);
   }
 
-  async #register(name: string, referrer: string | null): Promise<void> {
+  async function register(name: string, referrer: string | null): Promise<void> {
     const code =
-      referrer === null
-        ? undefined
-        : (await this.#agents.get(referrer)!.caller.get('/agents/me')).body['referral_code'];
-    const stranger = new Caller(this.#shop.house.root, null);
+      referrer === null ? undefined : (await agents.get(referrer)!.caller.get('/agents/me')).body['referral_code'];
+    const stranger = new Caller(shop.house.root, null);
     const { body } = await stranger.post('/agents/register', {
       name: `agent-${name}`,
       operator_id: `operator-of-${name}`,
       ...(code === undefined ? {} : { referral_code: code }),
     });
-    const caller = new Caller(this.#shop.house.root, String(body['api_key']));
-    this.#agents.set(name, { name, caller, id: String(body['agent_id']), operator: `operator-of-${name}` });
+    const caller = new Caller(shop.house.root, String(body['api_key']));
+    agents.set(name, { name, caller, id: String(body['agent_id']), operator: `operator-of-${name}` });
   }
 
-  async #open(name: string, servedBy: string): Promise<void> {
-    const caller = await this.#shop.brand();
+  async function open(name: string, servedBy: string): Promise<void> {
+    const caller = await shop.brand();
     const { body } = await caller.post('/data-sources/connect', {
       type: 'csv_upload',
       credentials: { content: EVENTS },
       baseline_channels: ['direct', 'organic*'],
-      agent_id: this.#agents.get(servedBy)!.id,
+      agent_id: agents.get(servedBy)!.id,
     });
-    this.#brands.set(name, { caller, source: String(body['data_source_id']), servedBy });
+    brands.set(name, { caller, source: String(body['data_source_id']), servedBy });
   }
 
-  async #analyse(name: string, month: number): Promise<void> {
-    const { caller, source } = this.#brands.get(name)!;
+  async function analyse(name: string, month: number): Promise<void> {
+    const { caller, source } = brands.get(name)!;
     // Two questions, and one of them once more, which costs nothing.
     for (const days of [30 - month, 90 - month, 90 - month]) {
       const { status } = await caller.post(
@@ -144,37 +137,37 @@ class Year {
         { data_source_id: source, date_range: RANGE, model: 'markov', lookback_window_days: days },
         { prefer: 'wait=60' },
       );
-      this.#refusals.push(status);
+      answers.push(status);
     }
-    await this.#shop.relayed();
+    await shop.relayed();
   }
 
   /** What the worker does by itself every ten minutes. */
-  async #payday(): Promise<void> {
-    const { database, pubSub } = this.#shop.house.backing;
+  async function payday(): Promise<void> {
+    const { database, pubSub } = shop.house.backing;
     await closeMonths({ database, pubSub });
     await endReferrals(database, { pubSub, tierTable: 'three' });
     await payOut({ database, pubSub }, await payoutMonth(database));
   }
 
-  async #suspend(name: string): Promise<void> {
-    await adminOf(this.#shop.house, 'agent', 'suspend', this.#agents.get(name)!.operator, '--reason', 'a sham brand');
+  async function suspend(name: string): Promise<void> {
+    await adminOf(shop.house, 'agent', 'suspend', agents.get(name)!.operator, '--reason', 'a sham brand');
   }
 
-  async #subscribe(name: string): Promise<void> {
+  async function subscribe(name: string): Promise<void> {
     const asked = { plan_id: 'pro', accept_terms: true };
-    expect(await this.#brands.get(name)!.caller.post('/billing/subscribe', asked)).toMatchObject({ status: 201 });
+    expect(await brands.get(name)!.caller.post('/billing/subscribe', asked)).toMatchObject({ status: 201 });
   }
 
   /** What every agent must have earned, from receipts and the contract alone. */
-  async #compareWithRules(): Promise<void> {
+  async function compareWithRules(): Promise<void> {
     const referrer: Readonly<Record<string, readonly string[]>> = { cat: ['ben', 'ada'], dan: ['ada'] };
     const expected = new Map<string, Map<string, number>>();
     const note = (agent: string, type: string, cents: number): void => {
       const of = expected.get(agent) ?? new Map<string, number>();
       expected.set(agent, of.set(type, (of.get(type) ?? 0) + cents));
     };
-    for (const [name, { caller, servedBy }] of this.#brands) {
+    for (const [name, { caller, servedBy }] of brands) {
       const proofs = (await all(caller, '/billing/value-proofs?period=all', 'proofs')).toReversed();
       let recovered = 0;
       for (const proof of proofs) {
@@ -189,7 +182,7 @@ class Year {
           note(agent, `l${step + 1}_referral`, share(fee, step === 0 ? 1_000 : 200));
       }
     }
-    for (const { name, caller } of this.#agents.values()) {
+    for (const { name, caller } of agents.values()) {
       if (name === 'mallory' || name === 'trudy') {
         expect((await caller.get('/commissions')).status).toBe(401);
         continue;
@@ -204,21 +197,21 @@ class Year {
         name,
         Object.fromEntries([...(expected.get(name) ?? [])].filter(([, cents]) => cents > 0)),
       ]);
-      this.#checkChain(entries.toReversed());
+      checkChain(entries.toReversed());
       // What could be paid before the last payday was, and nothing else.
       for (const { status, payable_at: payableAt } of stands)
-        expect(String(status) === 'paid').toBe(Date.parse(String(payableAt)) < this.#lastPayday());
+        expect(String(status) === 'paid').toBe(Date.parse(String(payableAt)) < lastPayday());
     }
     expect(expected.get('ada')!.size).toBe(2);
   }
 
   /** The first of the month that the calendar shows. */
-  #lastPayday(): number {
+  function lastPayday(): number {
     const now = new Date();
     return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1 + MONTHS, 1);
   }
 
-  #checkChain(entries: readonly Json[]): void {
+  function checkChain(entries: readonly Json[]): void {
     let previous = `sha256:${'0'.repeat(64)}`;
     for (const [place, { ledger_hash: hash, status: _status, paid_at: _paid, ...entry }] of entries.entries()) {
       const text = `${previous}\n${canonicalize(entry)}`;
@@ -232,8 +225,8 @@ class Year {
   }
 
   /** Receipts, bill and invoices of each brand come to the same. */
-  async #compareBills(): Promise<void> {
-    for (const [name, { caller }] of this.#brands) {
+  async function compareBills(): Promise<void> {
+    for (const [name, { caller }] of brands) {
       const proofs = await all(caller, '/billing/value-proofs?period=all', 'proofs');
       const bill = (await caller.get('/billing/summary?period=all')).body;
       const fees = sum(proofs.map((proof) => proof['platform_fee_cents']));
@@ -250,8 +243,8 @@ class Year {
     }
   }
 
-  async #compareDoors(): Promise<void> {
-    for (const { caller } of this.#brands.values()) {
+  async function compareDoors(): Promise<void> {
+    for (const { caller } of brands.values()) {
       const bill = (await caller.get('/billing/summary?period=all')).body;
       const { data } = await caller.graphql(
         '{ billingSummary(filter: { period: "all" }) { totalBilledCents platformFeeCents floorFeeCents totalDeltaRCents } }',
@@ -264,7 +257,7 @@ class Year {
       });
     }
     for (const name of ['ada', 'ben', 'cat', 'dan', 'eve']) {
-      const { caller } = this.#agents.get(name)!;
+      const { caller } = agents.get(name)!;
       const ledger = (await caller.get('/commissions?period=all')).body;
       const { data } = await caller.graphql(
         `{ commissions(filter: { period: "all" }) { totalEarnedCents totalProvisionalCents totalCount }
@@ -287,11 +280,11 @@ class Year {
   }
 
   /** With the published keys and nothing else. */
-  async #verifyReceipts(): Promise<void> {
-    const { keys } = (await (await fetch(`${this.#shop.house.root}/.well-known/jwks.json`)).json()) as {
+  async function verifyReceipts(): Promise<void> {
+    const { keys } = (await (await fetch(`${shop.house.root}/.well-known/jwks.json`)).json()) as {
       readonly keys: readonly Json[];
     };
-    for (const { caller } of this.#brands.values())
+    for (const { caller } of brands.values())
       for (const proof of await all(caller, '/billing/value-proofs?period=all', 'proofs')) {
         const [header = '', payload = '', signature = ''] = String(proof['signed_receipt']).split('.');
         const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as Json;

@@ -26,12 +26,18 @@ interface SeenOrder {
   readonly sum: Record<DecimalSign, number>;
   readonly total: Amounts;
   areAlike: boolean;
+  /** As it is written in its first row; empty for none. */
+  readonly moment: string;
+  /** Some row of it has another. */
+  hasMoments: boolean;
 }
 
 /** Where the columns of a file of orders stand that tell what a row is; null for other files, and for exports. */
 export interface OrderColumns {
   readonly order: CellSource;
   readonly revenue: CellSource;
+  /** When it was placed; null where no column says so. */
+  readonly moment: CellSource | null;
   readonly revenueName: string;
   /** A column names an article, a quantity and the like. */
   readonly hasLines: boolean;
@@ -49,6 +55,7 @@ export function orderColumnsOf({ kind, preset, header, forms }: RecordLayout): O
   return {
     order,
     revenue,
+    moment: form?.columns.get('timestamp') ?? null,
     revenueName,
     hasLines: others.some(({ name }) => tellsLines(name)),
     total: others.find(({ name }) => tellsTotal(name))?.place ?? -1,
@@ -68,10 +75,9 @@ export class OrderRowsEvidence {
   }
 
   add(cells: RowCells): void {
-    const { order, revenue, total } = this.#columns;
-    const { data, start, end } = this.#located.at(order, cells);
-    if (end <= start) return;
-    const id = Buffer.from(data.buffer, data.byteOffset + start, end - start).toString('latin1');
+    const { order, revenue, total, moment } = this.#columns;
+    const id = this.#text(order, cells);
+    if (id === '') return;
     const amount = this.#amounts(revenue, cells);
     // What is paid back says nothing of how rows are to be read.
     if (amount === null || amount.point < 0) return;
@@ -79,10 +85,20 @@ export class OrderRowsEvidence {
     if (known === undefined) {
       if (this.#orders.size === MOST_ORDERS) return;
       const whole = (total < 0 ? null : this.#amounts({ place: total }, cells)) ?? { point: -1, comma: -1 };
-      this.#orders.set(id, { rows: 1, first: amount, sum: { ...amount }, total: whole, areAlike: true });
+      const at = moment === null ? '' : this.#text(moment, cells);
+      this.#orders.set(id, {
+        rows: 1,
+        first: amount,
+        sum: { ...amount },
+        total: whole,
+        areAlike: true,
+        moment: at,
+        hasMoments: false,
+      });
       return;
     }
     known.rows += 1;
+    known.hasMoments ||= moment !== null && this.#text(moment, cells) !== known.moment;
     known.areAlike &&= amount.point === known.first.point && amount.comma === known.first.comma;
     for (const sign of DECIMAL_SIGNS) known.sum[sign] += amount[sign];
   }
@@ -99,7 +115,11 @@ export class OrderRowsEvidence {
     const alike = several.filter(({ areAlike }) => areAlike);
     if (alike.length < several.length) {
       const isMixed = several.length - alike.length < SOME * several.length;
-      return (hasLines && !isMixed) || tellsLineAmount(revenueName) ? 'lines' : 'open';
+      if ((hasLines && !isMixed) || tellsLineAmount(revenueName)) return 'lines';
+      // Lines of an order are of one moment. At another it is the order anew, and the last row is what became of it.
+      const differing = several.filter(({ areAlike }) => !areAlike);
+      const isAnew = differing.filter(({ hasMoments }) => hasMoments).length >= MOSTLY * differing.length;
+      return isAnew && !hasLines ? null : 'open';
     }
     if (tellsLineAmount(revenueName)) return 'lines';
     // The same once more, which nothing is lost by.
@@ -107,6 +127,13 @@ export class OrderRowsEvidence {
     if (tellsTotal(revenueName)) return 'whole';
     const amounts = new Set(alike.map(({ first }) => first.point));
     return alike.length >= ENOUGH_ALIKE && amounts.size >= ENOUGH_AMOUNTS ? 'whole' : 'open';
+  }
+
+  /** Empty for what is not written. */
+  #text(source: CellSource, cells: RowCells): string {
+    const { data, start, end } = this.#located.at(source, cells);
+    if (end === NOT_TEXT || end <= start) return '';
+    return Buffer.from(data.buffer, data.byteOffset + start, end - start).toString('latin1');
   }
 
   #amounts(source: CellSource, cells: RowCells): Amounts | null {

@@ -19,9 +19,11 @@ const revenue = fc.oneof(
   fc.integer({ min: -500_000, max: 5_000_000 }).map((cents) => cents / 100),
   fc.integer({ min: -9_999, max: 9_999 }).map((parts) => parts / 10_000),
 );
-const orders = fc.array(fc.tuple(fc.nat(30), fc.nat(8), day, time, revenue, fc.constantFrom(...EVENTS)), {
+// Several rows of one order in one file have tests of their own.
+const orders = fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(8), day, time, revenue, fc.constantFrom(...EVENTS)), {
   minLength: 1,
   maxLength: 40,
+  selector: ([order]) => order,
 });
 const touches = fc.array(fc.tuple(fc.nat(8), day, time, fc.constantFrom('email', 'search')), { maxLength: 20 });
 const paths = fc.array(fc.tuple(fc.constantFrom('a > b', 'b', ''), fc.nat(5), revenue, fc.option(day)), {

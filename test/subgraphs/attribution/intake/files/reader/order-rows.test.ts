@@ -37,6 +37,18 @@ describe('several rows of one order', () => {
     expect(orders(rows)).toEqual({ R1: 20.99, R2: 5 });
   });
 
+  test('are versions of the order where they are of different moments: the last one counts', async () => {
+    const { finding, rows, refusal } = await read([
+      'order_id,user_id,timestamp,revenue',
+      'R1,u1,2026-01-01T10:00:00Z,40',
+      'R2,u1,2026-01-01T10:00:00Z,7',
+      'R1,u1,2026-01-02T09:00:00Z,35',
+    ]);
+    expect(refusal).toBeUndefined();
+    expect(orders(rows)).toEqual({ R1: 35, R2: 7 });
+    expect(finding?.orderRows ?? null).toBeNull();
+  });
+
   test('are the whole order where it is the total that stands in each', async () => {
     const { finding, rows } = await read([
       'order_id,customer_email,timestamp,sku,item_price,order_total',
