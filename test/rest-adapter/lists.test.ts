@@ -7,7 +7,8 @@ import { openHouse, type Answer, type Caller, type House } from '../house.ts';
 
 const isList = ({ querySchema }: Operation): boolean => querySchema !== undefined && 'per_page' in querySchema.shape;
 const LISTS = CONTRACT.filter(isList);
-const RESOURCES = CONTRACT.filter((operation) => operation.isResource === true);
+/** Nobody can make an invoice here: a month has to end. */
+const RESOURCES = CONTRACT.filter(({ id, isResource }) => isResource === true && id !== 'getInvoice');
 
 let house: House;
 let account: FilledAccount;

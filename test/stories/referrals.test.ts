@@ -221,6 +221,8 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
         chain_depth: 1,
         accumulated_delta_r: cents / 100,
         activation_progress: 1,
+        // Fees from the one on that made it active: test/stories/commissions.test.ts.
+        commission_earned: expect.any(Number),
         created_at: expect.any(String),
         activated_at: expect.any(String),
         expires_at: expect.any(String),

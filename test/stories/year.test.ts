@@ -247,7 +247,8 @@ async function live(shop: BilledHouse, calendar: FrozenClock): Promise<void> {
     for (const { caller } of brands.values()) {
       const bill = (await caller.get('/billing/summary?period=all')).body;
       const { data } = await caller.graphql(
-        '{ billingSummary(filter: { period: "all" }) { totalBilledCents platformFeeCents floorFeeCents totalDeltaRCents } }',
+        `{ billingSummary(filter: { period: "all" }) {
+             totalBilledCents platformFeeCents floorFeeCents totalDeltaRCents } }`,
       );
       expect(data!['billingSummary']).toEqual({
         totalBilledCents: bill['total_billed_cents'],

@@ -34,8 +34,9 @@ const REFUNDS = `(
   )
 )`;
 
+const CHANGED_ORDERS = `SELECT order_id FROM refunds WHERE ${OF_SOURCE} AND ${IS_CHANGED}`;
 /** Those of them that refunds are known of. */
-const ARE_CONCERNED = `${OF_SOURCE} AND order_id IN (SELECT order_id FROM refunds WHERE ${OF_SOURCE} AND ${IS_CHANGED})`;
+const ARE_CONCERNED = `${OF_SOURCE} AND order_id IN (${CHANGED_ORDERS})`;
 /** Their rows, as they stand. */
 const CONCERNED = `(SELECT * FROM conversions FINAL WHERE ${ARE_CONCERNED})`;
 
@@ -80,7 +81,8 @@ const STAND_IN = `INSERT INTO conversions (${KEPT}, gross, revenue, version)
   FROM (
     SELECT order_id, argMax(row, version) AS row, max(ts) AS latest, sum(own) AS back, toUInt64(count()) AS told
     FROM ${REFUNDS}
-    WHERE needs_order = 0 AND order_id NOT IN (SELECT order_id FROM conversions WHERE ${ARE_CONCERNED}) GROUP BY order_id
+    WHERE needs_order = 0 AND order_id NOT IN (SELECT order_id FROM conversions WHERE ${ARE_CONCERNED})
+    GROUP BY order_id
   )`;
 
 /** What became of the refunds of one upload, and of its orders. */
