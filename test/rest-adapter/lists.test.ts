@@ -7,8 +7,9 @@ import { openHouse, type Answer, type Caller, type House } from '../house.ts';
 
 const isList = ({ querySchema }: Operation): boolean => querySchema !== undefined && 'per_page' in querySchema.shape;
 const LISTS = CONTRACT.filter(isList);
-/** Nobody can make an invoice here: a month has to end. */
-const RESOURCES = CONTRACT.filter(({ id, isResource }) => isResource === true && id !== 'getInvoice');
+/** Nobody can make an invoice here, since a month has to end; and usage counts how often it is asked for. */
+const APART: ReadonlySet<string> = new Set(['getInvoice', 'getUsage', 'getAgentUsage']);
+const RESOURCES = CONTRACT.filter(({ id, isResource }) => isResource === true && !APART.has(id));
 
 let house: House;
 let account: FilledAccount;

@@ -264,7 +264,8 @@ test('a large job that steps aside lets another large one have its place', async
 test('jobs that turn out to be large leave the last place to others, and wait for one another', async () => {
   const queue = newQueue();
   const told: string[] = [];
-  const [firstEnds, smallRuns, isOver] = [
+  const [largeBegins, firstEnds, smallRuns, isOver] = [
+    Promise.withResolvers<void>(),
     Promise.withResolvers<void>(),
     Promise.withResolvers<void>(),
     Promise.withResolvers<void>(),
@@ -279,12 +280,15 @@ test('jobs that turn out to be large leave the last place to others, and wait fo
     // Whoever is large already stays so.
     await turnOutLarge();
     told.push(`${task} begins`);
+    largeBegins.resolve();
     if (told.filter((each) => each.endsWith('begins')).length === 1) await firstEnds.promise;
     told.push(`${task} ends`);
     if (told.filter((each) => each.endsWith('ends')).length === 2) isOver.resolve();
   });
   await enqueue(queue, 'a large');
   await enqueue(queue, 'b large');
+  // Until then there are two places.
+  await largeBegins.promise;
   await enqueue(queue, 'c small');
   await smallRuns.promise;
   expect(told).toEqual([expect.stringMatching('large begins'), 'c small']);
