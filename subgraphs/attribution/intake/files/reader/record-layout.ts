@@ -9,7 +9,7 @@ import { invalidFile, type RefusedFileError } from './refused-file.ts';
 import { otherIdsOf, type IdPair } from './id-pairs.ts';
 import type { CellSource, PlacedSource } from './row-cells.ts';
 import type { RowTest } from './row-tests.ts';
-import { isVoidOrder, placesOfStatus } from './void-orders.ts';
+import { isTakenBack, isVoidOrder, placesOfCommissionStatus, placesOfStatus } from './void-orders.ts';
 
 /** What a row of the file becomes, where `when` holds. */
 export interface RowForm {
@@ -138,22 +138,31 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
   const pairs = others.map((place) => ({ id: user!, sameAs: { place } }));
   // Somebody who is not known yet goes by the other id.
   if (pairs.length > 0) columns.set('user_id', { ...(user as PlacedSource), otherwise: pairs[0]!.sameAs });
-  const revenue = columns.get('revenue');
-  const isOrders = shape.kind === 'conversions';
   return {
     kind: shape.kind,
     header,
     later: [],
     forms: [{ columns, when: null, oncePer: null }],
-    skip: isOrders ? isVoidOrder(header, revenue !== undefined && 'place' in revenue ? revenue.place : null) : null,
+    skip: skipOf(shape.kind, header, columns.get('revenue')),
     preset: null,
     certainty: Math.min(1, ...[...columns.keys()].map((name) => found.certainties.get(name) ?? 1)),
     doubtful: lessSureThan(NAME_CERTAINTY.likely, found),
     timeZone: null,
     refusal: null,
     pairs,
-    lookedAt: isOrders ? new Set([...placesOfTotals(header), ...placesOfStatus(header)]) : NONE_TAKEN,
+    lookedAt: new Set(lookedAtIn(shape.kind, header)),
   };
+}
+
+function skipOf(kind: RecordKind, header: readonly string[], revenue: CellSource | undefined): RowTest | null {
+  if (kind === 'spend') return isTakenBack(header);
+  if (kind !== 'conversions') return null;
+  return isVoidOrder(header, revenue !== undefined && 'place' in revenue ? revenue.place : null);
+}
+
+function lookedAtIn(kind: RecordKind, header: readonly string[]): readonly number[] {
+  if (kind === 'spend') return placesOfCommissionStatus(header);
+  return kind === 'conversions' ? [...placesOfTotals(header), ...placesOfStatus(header)] : [];
 }
 
 const placesOfTotals = (header: readonly string[]): number[] =>

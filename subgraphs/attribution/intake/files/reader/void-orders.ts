@@ -12,6 +12,9 @@ const STATUS_NAMES = words(
   'estado estado_del_pedido situacao situacao_do_pedido status_do_pedido stato stato_ordine bestelstatus',
   'status_zamowienia stan orderstatus ordrestatus ステータス 注文ステータス 注文状況 状態',
 );
+/** Of what a network of affiliates asks for; the status of a campaign says nothing of what it cost. */
+const COMMISSION_NAMES = words('commission_status commissionstatus');
+const TAKEN_BACK = words('declined deleted rejected reversed');
 const TEST_NAMES = words('test is_test test_order is_test_order testorder test_mode testbestellung');
 
 /** Nothing of a refund: what was paid and given back stands in amounts. */
@@ -50,6 +53,15 @@ export function isVoidOrder(header: readonly string[], revenue: number | null): 
   if (tests.length === 0) return null;
   return (cells) => tests.some((test) => test(cells)) && (revenue === null || !NEGATIVE.test(textAt(cells, revenue)));
 }
+
+/** Commissions that a network took back. @returns null where no column tells it */
+export function isTakenBack(header: readonly string[]): RowTest | null {
+  const [place] = placesOfCommissionStatus(header);
+  return place === undefined ? null : isOneOfWords(place, TAKEN_BACK);
+}
+
+export const placesOfCommissionStatus = (header: readonly string[]): number[] =>
+  header.flatMap((name, place) => (COMMISSION_NAMES.has(plainName(name)) ? [place] : []));
 
 /** There are few statuses and many rows. */
 function isOneOfWords(place: number, known: ReadonlySet<string>): RowTest {

@@ -62,3 +62,14 @@ test('what was refunded is found where its total has a column', async () => {
   expect(finding?.rejected).toBe(0);
   expect(rows.map(({ revenue }) => revenue)).toEqual([1000]);
 });
+
+test.each([
+  ['commissionStatus', 'declined', 1],
+  ['Campaign status', 'rejected', 2],
+])('what a network took back is no spend, by its "%s" %s', async (column, value, kept) => {
+  const { rows } = await readContent(
+    [`date,channel,spend,${column}`, '2026-01-01,awin,5,approved', `2026-01-02,awin,7,${value}`].join('\n'),
+    CSV,
+  );
+  expect(rows.length).toBe(kept);
+});
