@@ -6,7 +6,7 @@ import { DecimalReader } from './decimals.ts';
 import { PLAIN_BYTES, WrittenNumber, type DecimalSign } from './styles/number-style.ts';
 import { WrittenTime, type DayOrder } from './styles/time-style.ts';
 import type { TimeZone } from './styles/time-zone.ts';
-import { OFFSET_OUT_OF_RANGE, readTime } from './times.ts';
+import { OFFSET_OUT_OF_RANGE, readDay, readTime } from './times.ts';
 
 /**
  * Reads one cell of a row: the bytes `data[start .. end)`, which stay as they are until the row is taken or refused.
@@ -117,7 +117,11 @@ export class TimeCell implements Cell {
   /** Milliseconds since 1970; NaN where the cell is empty. */
   ms = Number.NaN;
 
-  constructor(bounds: TimeBounds, isRequired: boolean, style: TimeStyle | null) {
+  readonly #isDay: boolean;
+
+  /** @param isDay only the day counts, as it stands there: no offset moves it to another */
+  constructor(bounds: TimeBounds, isRequired: boolean, style: TimeStyle | null, isDay = false) {
+    this.#isDay = isDay;
     this.#bounds = bounds;
     this.#isRequired = isRequired;
     this.#style = style;
@@ -131,8 +135,14 @@ export class TimeCell implements Cell {
     if (ms === OFFSET_OUT_OF_RANGE) return 'offset_out_of_range';
     if (ms < this.#bounds.earliestMs || ms > this.#bounds.latestMs) return 'date_out_of_range';
     if (this.#looked < ZONES_LOOKED_AT) this.#lookForZone(data, start, end);
-    this.ms = ms;
+    this.ms = this.#isDay ? this.#dayAt(data, start, end, ms) : ms;
     return null;
+  }
+
+  #dayAt(data: Uint8Array, start: number, end: number, ms: number): number {
+    const day = readDay(data, start, end);
+    if (!Number.isNaN(day)) return day;
+    return this.#style === null ? ms : this.#written.local(this.#style.order);
   }
 
   shown(): string {

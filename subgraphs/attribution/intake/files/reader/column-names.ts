@@ -34,7 +34,7 @@ export const ALIASES: Names = {
   click_id: [],
   order_id: ['transaction_id'],
   revenue: ['total_conversion_value', 'conversion_value', 'order_value'],
-  refunded: ['refunded_amount', 'amount_refunded', 'refund_amount'],
+  refunded: ['refunded_amount', 'amount_refunded', 'refund_amount', 'total_refunded', 'refunded_total'],
   cogs: ['cost_of_goods', 'cost_of_goods_sold', 'order_cogs', 'total_cogs'],
   currency: ['currency_code'],
   new_customer: ['is_new_customer'],

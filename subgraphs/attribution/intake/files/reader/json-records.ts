@@ -14,8 +14,9 @@ const MAX_ARRAY_ROWS = 1_000;
 const MAX_ARRAY_BYTES = 25 * 1024 * 1024;
 
 /**
- * Lines of JSON. The keys of the first objects stand for the header.
- * @throws RefusedFileError, codes `empty_file`, `unreadable_header`
+ * Lines of JSON, or one array of rows, as programs that export JSON write it. The keys of the first objects stand for
+ * the header.
+ * @throws RefusedFileError, codes `empty_file`, `unreadable_header`, `invalid_rows`
  */
 export async function openJsonLines(content: AsyncIterable<Uint8Array>): Promise<RecordReader> {
   const window = new Window(content, MAX_ROW_BYTES);
@@ -23,6 +24,7 @@ export async function openJsonLines(content: AsyncIterable<Uint8Array>): Promise
   if (window.data.toString('utf8', 0, 3).startsWith(BOM)) window.position = 3;
   const sample = window.data.toString('utf8', window.position, Math.min(window.end, SAMPLE_BYTES));
   if (sample.trim() === '' && window.isLast) throw invalidFile('empty_file', 'The file is empty');
+  if (sample.trimStart().startsWith('[')) return arrayInFile(window);
   const objects = sample
     .split('\n', SAMPLE_LINES)
     .map(parsedObject)
@@ -39,6 +41,38 @@ export async function openJsonLines(content: AsyncIterable<Uint8Array>): Promise
  * `unreadable_header`), `payload_too_large`
  */
 export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise<RecordReader> {
+  const rows = parsedArray(await textInMemory(content));
+  if (rows === undefined || rows.length === 0 || rows.length > MAX_ARRAY_ROWS) {
+    throw invalidFile(
+      'invalid_rows',
+      `The body must be an array of 1 to ${MAX_ARRAY_ROWS} rows; send more of them as NDJSON or CSV`,
+      { param: '' },
+    );
+  }
+  return rowsInMemory(rows);
+}
+
+async function arrayInFile(window: Window): Promise<RecordReader> {
+  const text = await textInMemory(restOf(window));
+  try {
+    const rows = parsedExactly(text);
+    if (Array.isArray(rows)) return rowsInMemory(rows);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw invalidFile('invalid_rows', 'The file is no whole JSON array of rows. Export it again, or as NDJSON or CSV.');
+}
+
+async function* restOf(window: Window): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    yield Buffer.from(window.data.subarray(window.position, window.end));
+    window.position = window.end;
+    if (window.isLast) return;
+    await window.fill();
+  }
+}
+
+async function textInMemory(content: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of content) {
@@ -50,14 +84,10 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
       });
     pieces.push(piece);
   }
-  const rows = parsedArray(Buffer.concat(pieces).toString());
-  if (rows === undefined || rows.length === 0 || rows.length > MAX_ARRAY_ROWS) {
-    throw invalidFile(
-      'invalid_rows',
-      `The body must be an array of 1 to ${MAX_ARRAY_ROWS} rows; send more of them as NDJSON or CSV`,
-      { param: '' },
-    );
-  }
+  return Buffer.concat(pieces).toString();
+}
+
+function rowsInMemory(rows: readonly unknown[]): RecordReader {
   const objects = rows.map(objectOf);
   const header = headerOf(objects.filter((row) => row !== undefined));
   if (header.length === 0) throw invalidFile('unreadable_header', 'No row is a JSON object with columns');

@@ -239,7 +239,7 @@ export class RecordIntake implements RowSink {
       const { source, cell } = read[index]!;
       const { data, start, end } = this.#located.at(source, cells);
       const fault = end === NOT_TEXT ? 'not_text' : cell.read(data, start, end);
-      if (fault !== null) return this.#fault(fault, source, cell, cells, line);
+      if (fault !== null) return this.#fault(fault, source, cell, cells, line, form);
     }
     const fault = this.#shape.fault();
     if (fault !== null) {
@@ -254,8 +254,11 @@ export class RecordIntake implements RowSink {
     return this.#take(cells, line, form);
   }
 
-  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number): 'refused' {
-    const isUndated = cell instanceof TimeCell && (code === 'missing_value' || code === 'not_a_date');
+  #fault(code: RejectCode, source: CellSource, cell: Cell, cells: RowCells, line: number, form: RowForm): 'refused' {
+    const isUndated =
+      cell instanceof TimeCell
+        ? code === 'missing_value' || code === 'not_a_date'
+        : code === 'missing_value' && this.#hasNoTime(form, cells);
     if (isUndated && (isTotal(cells) || isNote(cells))) {
       this.#skip();
       return 'refused';
@@ -267,6 +270,13 @@ export class RecordIntake implements RowSink {
     if (cell instanceof UserCell) this.#reject(line, columnOf(this.#plan.layout, source), code, '');
     else this.#rejectCell(line, code, cells, source);
     return 'refused';
+  }
+
+  #hasNoTime({ columns }: RowForm, cells: RowCells): boolean {
+    const source = columns.get('timestamp') ?? columns.get('date');
+    if (source === undefined) return false;
+    const { start, end } = this.#located.at(source, cells);
+    return end !== NOT_TEXT && end <= start;
   }
 
   #take(cells: RowCells, line: number, form: RowForm): Outcome {

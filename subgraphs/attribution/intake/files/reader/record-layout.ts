@@ -9,6 +9,7 @@ import { invalidFile, type RefusedFileError } from './refused-file.ts';
 import { otherIdsOf, type IdPair } from './id-pairs.ts';
 import type { CellSource, PlacedSource } from './row-cells.ts';
 import type { RowTest } from './row-tests.ts';
+import { isTakenBack, isVoidOrder, placesOfCommissionStatus, placesOfStatus } from './void-orders.ts';
 
 /** What a row of the file becomes, where `when` holds. */
 export interface RowForm {
@@ -142,15 +143,26 @@ export function layoutOf(shape: KindShape, header: readonly string[], found: Fou
     header,
     later: [],
     forms: [{ columns, when: null, oncePer: null }],
-    skip: null,
+    skip: skipOf(shape.kind, header, columns.get('revenue')),
     preset: null,
     certainty: Math.min(1, ...[...columns.keys()].map((name) => found.certainties.get(name) ?? 1)),
     doubtful: lessSureThan(NAME_CERTAINTY.likely, found),
     timeZone: null,
     refusal: null,
     pairs,
-    lookedAt: shape.kind === 'conversions' ? new Set(placesOfTotals(header)) : NONE_TAKEN,
+    lookedAt: new Set(lookedAtIn(shape.kind, header)),
   };
+}
+
+function skipOf(kind: RecordKind, header: readonly string[], revenue: CellSource | undefined): RowTest | null {
+  if (kind === 'spend') return isTakenBack(header);
+  if (kind !== 'conversions') return null;
+  return isVoidOrder(header, revenue !== undefined && 'place' in revenue ? revenue.place : null);
+}
+
+function lookedAtIn(kind: RecordKind, header: readonly string[]): readonly number[] {
+  if (kind === 'spend') return placesOfCommissionStatus(header);
+  return kind === 'conversions' ? [...placesOfTotals(header), ...placesOfStatus(header)] : [];
 }
 
 const placesOfTotals = (header: readonly string[]): number[] =>

@@ -107,7 +107,7 @@ const goodsCost = ({ styles }: ShapeOptions): KnownNumberCell =>
   new KnownNumberCell(REVENUE_DECIMALS, { isRequired: false, mayBeNegative: false, decimal: styles.decimalOf('cogs') });
 
 const moment = ({ bounds, styles }: ShapeOptions, column: 'timestamp' | 'date', isRequired: boolean): TimeCell =>
-  new TimeCell(bounds, isRequired, styles.timeOf(column));
+  new TimeCell(bounds, isRequired, styles.timeOf(column), column === 'date');
 
 function touchCells(options: ShapeOptions) {
   return {

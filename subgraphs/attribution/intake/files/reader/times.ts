@@ -32,6 +32,10 @@ export function readTime(data: Uint8Array, start: number, end: number): number {
   return dayMs + readTimeOfDay(data, start + DATE_LENGTH, end);
 }
 
+/** The day that a time of ISO 8601 names, whatever its offset; {@link NOT_A_TIME} where none stands. */
+export const readDay = (data: Uint8Array, start: number, end: number): number =>
+  end - start < DATE_LENGTH || data[start + 4] !== MINUS ? NOT_A_TIME : readDate(data, start);
+
 function readDate(data: Uint8Array, at: number): number {
   const year = twoDigits(data, at) * 100 + twoDigits(data, at + 2);
   const month = twoDigits(data, at + 5);

@@ -100,11 +100,17 @@ export class WrittenTime {
    * the offset is beyond ±14:00.
    */
   moment(order: DayOrder | null, zone: TimeZone): number {
-    const { day_first: dayFirst, month_first: monthFirst } = this.localMs;
-    const localMs = order === null ? (dayFirst === monthFirst ? dayFirst : NOT_A_TIME) : this.localMs[order];
+    const localMs = this.local(order);
     if (Number.isNaN(localMs)) return NOT_A_TIME;
     if (this.offsetMinutes === null) return this.isDay ? localMs : zone.momentOf(localMs);
     return Number.isNaN(this.offsetMinutes) ? OFFSET_OUT_OF_RANGE : localMs - this.offsetMinutes * 60_000;
+  }
+
+  /** What the clock on the wall says, whatever the zone is. */
+  local(order: DayOrder | null): number {
+    const { day_first: dayFirst, month_first: monthFirst } = this.localMs;
+    if (order !== null) return this.localMs[order];
+    return dayFirst === monthFirst ? dayFirst : NOT_A_TIME;
   }
 
   #read(text: string): TimeTrait {

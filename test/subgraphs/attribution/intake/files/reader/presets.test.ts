@@ -178,6 +178,16 @@ describe('touches and orders in one file', () => {
     expect(finding).toMatchObject({ touchpoints: 1, skipped: 1 });
   });
 
+  test('a flattened table may call the origin of the session source, medium and campaign', async () => {
+    const { rows } = await readContent(
+      csv(
+        'event_timestamp,event_name,user_pseudo_id,ga_session_id,source,medium,campaign',
+        `${START},session_start,u1,1,facebook,paid_social,may`,
+      ),
+    );
+    expect(rows).toMatchObject([{ source: 'facebook', medium: 'paid_social', campaign: 'may' }]);
+  });
+
   test('the value of each row is in the first column that is filled there', async () => {
     const message = { type: 'page', messageId: 'm', timestamp: '2026-07-01T07:00:00Z', anonymousId: 'a' };
     const context = { campaign: { source: 'google', medium: 'cpc' } };
