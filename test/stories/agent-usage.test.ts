@@ -14,7 +14,7 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
   /** By endpoint, once so many calls were booked. */
   async function booked(by: Caller, endpoint: string, calls: number): Promise<Json> {
     for (;;) {
-      const rows = (await usage(by))['by_endpoint'] as unknown as readonly Json[];
+      const rows = (await usage(by))['breakdown'] as unknown as readonly Json[];
       const row = rows.find((each) => String(each['endpoint']) === endpoint);
       if (Number(row?.['calls'] ?? 0) >= calls) return row!;
       await sleep(100);
@@ -38,12 +38,12 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
     expect(attribution).toMatchObject({ calls: 2, errors: 2 });
     expect(graph).toMatchObject({ calls: 2, errors: 1 });
     const whole = await usage(caller);
-    const rows = whole['by_endpoint'] as unknown as readonly Json[];
+    const rows = whole['breakdown'] as unknown as readonly Json[];
     expect(Number(whole['total_calls'])).toBe(rows.reduce((sum, { calls }) => sum + Number(calls), 0));
     expect(await usage(caller, '?period=2025-07')).toMatchObject({
       period: '2025-07',
       total_calls: 0,
-      by_endpoint: [],
+      breakdown: [],
     });
   });
 
@@ -81,7 +81,7 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
     });
     expect(Number(told['platform_fee']) + Number(told['floor_fees'])).toBeCloseTo(fees, 9);
     const { data } = await caller.graphql(
-      '{ agentUsage(agentId: "me") { currency totalBilled byEndpoint { endpoint billable p95Ms } } }',
+      '{ agentUsage(agentId: "me") { currency totalBilled breakdown { endpoint billable p95Ms } } }',
     );
     expect(data).toMatchObject({ agentUsage: { currency: 'USD', totalBilled: fees } });
     const euros = await usage(caller, '?currency=EUR');
@@ -109,7 +109,7 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
     await tester.get('/billing/plans');
     await booked(tester, 'GET /billing/plans', 1);
     expect(await usage(tester)).toMatchObject({ billable_analyses: 0, total_billed: 0 });
-    const live = (await usage(caller))['by_endpoint'] as unknown as readonly Json[];
+    const live = (await usage(caller))['breakdown'] as unknown as readonly Json[];
     expect(live.map(({ endpoint }) => String(endpoint))).not.toContain('GET /billing/plans');
   });
 });

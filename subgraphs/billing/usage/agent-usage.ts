@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { agentUsage } from '../../../schema/contract/agent-usages.ts';
 import type { billingPeriod } from '../../../schema/contract/billing-period.ts';
 import { parsePeriod } from '../../../schema/period.ts';
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager, TenantScope } from '../../../platform/postgres/database.ts';
 import { endpointCalls } from '../../../services/identity/limits/endpoint-calls.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
@@ -16,14 +17,17 @@ type Shown = z.output<typeof agentUsage>;
 /** What an account has called and been charged in a period; `em` acts for the whole of it. */
 export async function usageOf(
   em: SqlEntityManager,
-  { environment }: TenantScope,
+  { accountId, environment }: TenantScope,
   { period, currency }: z.output<typeof billingPeriod>,
 ): Promise<Shown> {
   const asked = parsePeriod(period ?? 'month', await chargingNow(em))!;
   const figures = await periodFigures(em, environment, asked, currency);
   const calls = await endpointCalls(em, asked);
   const fees = feesOf(figures);
+  // An account has one agent or none.
+  const [agent] = await em.execute<{ id: Uuid }[]>('select id from agents.agents where account_id = ?', [accountId]);
   return {
+    agentId: agent === undefined ? null : publicId('agent', agent.id),
     period: asked.name,
     currency: figures.currency,
     otherCurrencies: [...figures.otherCurrencies],
@@ -36,7 +40,7 @@ export async function usageOf(
     planFees: major(figures.planFeeCents),
     totalBilled: major(fees + figures.planFeeCents),
     commissionEarned: major(await commissionsEarned(em, environment, asked, figures.currency)),
-    byEndpoint: withAnalyses(calls, figures.billable).map(({ endpoint, ...each }) => ({
+    breakdown: withAnalyses(calls, figures.billable).map(({ endpoint, ...each }) => ({
       endpoint,
       ...each,
       billable: endpoint === ANALYSES ? figures.billable : 0,
