@@ -38,6 +38,7 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
     expect(attribution).toMatchObject({ calls: 2, errors: 2 });
     expect(graph).toMatchObject({ calls: 2, errors: 1 });
     const whole = await usage(caller);
+    expect(whole['agent_id']).toBe((await caller.get('/agents/me')).body['agent_id']);
     const rows = whole['breakdown'] as unknown as readonly Json[];
     expect(Number(whole['total_calls'])).toBe(rows.reduce((sum, { calls }) => sum + Number(calls), 0));
     expect(await usage(caller, '?period=2025-07')).toMatchObject({
@@ -58,6 +59,16 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
       [account],
     );
     expect(rows).toEqual([{ calls: '201', timed: '201' }]);
+  });
+
+  test('commissions in another currency than the charges are named, never left out', async () => {
+    const [caller, brand] = [await Caller.register(shop.house.root), await shop.brand()];
+    const { agent_id: agentId } = (await caller.get('/agents/me')).body;
+    await shop.analyse(brand, await shop.connect(brand, 'EUR', { agent_id: agentId }));
+    expect(await usage(caller)).toMatchObject({ currency: 'USD', other_currencies: ['EUR'], commission_earned: 0 });
+    expect(await usage(caller, '?currency=EUR')).toMatchObject({ other_currencies: [], commission_earned: 0.02 });
+    const { body } = await caller.get('/billing/usage');
+    expect(body).toMatchObject({ currency: 'USD', other_currencies: ['EUR'], commission_earned_cents: 0 });
   });
 
   test('what analyses cost stands with them, in one currency, in whole units', async () => {

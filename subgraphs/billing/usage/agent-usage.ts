@@ -7,7 +7,7 @@ import type { SqlEntityManager, TenantScope } from '../../../platform/postgres/d
 import { endpointCalls } from '../../../services/identity/limits/endpoint-calls.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
 import { feesOf, periodFigures, shownCents } from '../fees/period-figures.ts';
-import { commissionsEarned } from './commissions-earned.ts';
+import { commissionsEarned, currenciesBeside } from './commissions-earned.ts';
 
 /** Where analyses are asked for over REST; what they cost stands there, whichever door they came by. */
 const ANALYSES = 'POST /attribution';
@@ -24,13 +24,14 @@ export async function usageOf(
   const figures = await periodFigures(em, environment, asked, currency);
   const calls = await endpointCalls(em, asked);
   const fees = feesOf(figures);
+  const earned = await commissionsEarned(em, environment, asked);
   // An account has one agent or none.
   const [agent] = await em.execute<{ id: Uuid }[]>('select id from agents.agents where account_id = ?', [accountId]);
   return {
     agentId: agent === undefined ? null : publicId('agent', agent.id),
     period: asked.name,
     currency: figures.currency,
-    otherCurrencies: [...figures.otherCurrencies],
+    otherCurrencies: currenciesBeside(figures, earned),
     totalCalls: calls.reduce((sum, each) => sum + each.calls, 0),
     billableAnalyses: figures.billable,
     totalDeltaR: major(figures.deltaRCents),
@@ -39,7 +40,7 @@ export async function usageOf(
     floorFees: major(figures.floorFeeCents),
     planFees: major(figures.planFeeCents),
     totalBilled: major(fees + figures.planFeeCents),
-    commissionEarned: major(await commissionsEarned(em, environment, asked, figures.currency)),
+    commissionEarned: major(earned.get(figures.currency) ?? 0n),
     breakdown: withAnalyses(calls, figures.billable).map(({ endpoint, ...each }) => ({
       endpoint,
       ...each,
