@@ -148,7 +148,9 @@ describe.each(LAYOUTS)('commissions, %s', (layout) => {
     const guest = await Caller.register(shop.house.root);
     const { agent_id: guestId } = (await guest.get('/agents/me')).body;
     const { workspace_id: id } = (await agent.post('/workspaces', { name: 'Shared' })).body;
-    expect((await agent.post(`/workspaces/${String(id)}/agents`, { agent_id: guestId, role: 'owner' })).status).toBe(201);
+    expect((await agent.post(`/workspaces/${String(id)}/agents`, { agent_id: guestId, role: 'owner' })).status).toBe(
+      201,
+    );
     const there = { 'svc-workspace': String(id) };
     expect((await guest.get('/commissions?period=all', there)).body).toMatchObject({
       commissions: [],

@@ -42,8 +42,10 @@ describe.each(LAYOUTS)('subscribing to a plan, %s', (layout) => {
     for (let round = 0; round < 6; round += 1) {
       const caller = await Caller.register(shop.house.root);
       const answers = await Promise.all(Array.from({ length: 24 }, () => subscribe(caller, 'pro')));
-      const said = answers.map(({ status, body }) => [status, body['error']?.['code']]);
-      expect(said.toSorted()).toEqual([[201, undefined], ...Array(23).fill([409, 'already_subscribed'])]);
+      const refused = answers.filter(({ status }) => status !== 201);
+      expect(refused).toHaveLength(answers.length - 1);
+      for (const { status, body } of refused)
+        expect([status, body['error']?.['code']]).toEqual([409, 'already_subscribed']);
     }
   });
 

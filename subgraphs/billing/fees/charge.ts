@@ -61,10 +61,9 @@ export async function charge(
 
 /** Whether an analysis was charged as the repetition of another one; `em` acts for the whole account. */
 export async function isRepetition(em: SqlEntityManager, analysisId: Uuid): Promise<boolean> {
-  const rows = await em.execute<object[]>(
-    `select from billing.charges where analysis_id = ? and repeats is not null`,
-    [analysisId],
-  );
+  const rows = await em.execute<object[]>(`select from billing.charges where analysis_id = ? and repeats is not null`, [
+    analysisId,
+  ]);
   return rows.length > 0;
 }
 

@@ -66,10 +66,9 @@ const canceled = (subscription: Subscription): Subscription => ({ ...subscriptio
 
 /** Nobody is left who could end a plan once the agent of an account is closed or suspended: it is not renewed. */
 async function hasLeft(em: SqlEntityManager, accountId: Uuid): Promise<boolean> {
-  const gone = await em.execute<object[]>(
-    `select from agents.agents where account_id = ? and status <> 'active'`,
-    [accountId],
-  );
+  const gone = await em.execute<object[]>(`select from agents.agents where account_id = ? and status <> 'active'`, [
+    accountId,
+  ]);
   return gone.length > 0;
 }
 
