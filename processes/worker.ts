@@ -19,6 +19,7 @@ import { Connectors, SERVED } from '../subgraphs/attribution/intake/connectors/r
 import { SourceCredentials } from '../subgraphs/attribution/intake/connectors/source-credentials.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { earnCommissions } from '../subgraphs/billing/commissions/earn-commissions.ts';
+import { isRepetition } from '../subgraphs/billing/fees/charge.ts';
 import { chargeAnalyses } from '../subgraphs/billing/fees/charge-analyses.ts';
 import { payOut, payoutMonth } from '../subgraphs/billing/payouts/pay-out.ts';
 import { alertSpend } from '../subgraphs/billing/spend-limits/alert-spend.ts';
@@ -105,7 +106,7 @@ export async function startWorker({
   const consumers = [
     chargeAnalyses,
     proveValue(keys, issuer),
-    accrueReferrals(tiers),
+    accrueReferrals({ ...tiers, isRepetition }),
     earnCommissions(commissions),
     fanOut(pubSub),
     alertSpend(pubSub),

@@ -2423,12 +2423,14 @@ export interface components {
             trust: components["schemas"]["TrustEnvelope"];
         };
         AgentUsageAnswer: {
+            /** @description The agent of the account; null where it has none */
+            agent_id: string | null;
             period: string;
             /** @description ISO 4217, of all amounts here */
             currency: string;
             /** @description Currencies that have figures, too, and are not here */
             other_currencies: string[];
-            /** @description Calls that were answered, as by_endpoint adds up */
+            /** @description Calls that were answered, as breakdown adds up */
             total_calls: number;
             /** @description Analyses that were charged */
             billable_analyses: number;
@@ -2450,7 +2452,7 @@ export interface components {
             /** @description Commissions of the period, less what was taken back */
             commission_earned: number;
             /** @description The busiest first */
-            by_endpoint: components["schemas"]["EndpointUsage"][];
+            breakdown: components["schemas"]["EndpointUsage"][];
             trust: components["schemas"]["TrustEnvelope"];
         };
         EndpointUsage: {
@@ -10353,6 +10355,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *       "period": "2026-02",
                      *       "currency": "USD",
                      *       "other_currencies": [],
@@ -10365,7 +10368,7 @@ export interface operations {
                      *       "plan_fees": 0,
                      *       "total_billed": 936.59,
                      *       "commission_earned": 187.3,
-                     *       "by_endpoint": [
+                     *       "breakdown": [
                      *         {
                      *           "endpoint": "GET /attribution/{id}",
                      *           "calls": 1200,
@@ -10525,6 +10528,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *       "period": "2026-02",
                      *       "currency": "USD",
                      *       "other_currencies": [],
@@ -10537,7 +10541,7 @@ export interface operations {
                      *       "plan_fees": 0,
                      *       "total_billed": 936.59,
                      *       "commission_earned": 187.3,
-                     *       "by_endpoint": [
+                     *       "breakdown": [
                      *         {
                      *           "endpoint": "GET /attribution/{id}",
                      *           "calls": 1200,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { billingPeriod, ofPeriod } from './billing-period.ts';
 import { EXAMPLE_AGENT } from './issued-keys.ts';
 import { noun } from './noun.ts';
-import { idInPath, money } from './terms.ts';
+import { id, idInPath, money } from './terms.ts';
 
 const fees = money.meta({ description: 'Fees of analyses that are a share of the recovered revenue' });
 const endpointUsage = z
@@ -22,8 +22,9 @@ const endpointUsage = z
 /** What an agent has called and been charged; the order of the members is the order in every answer. */
 export const agentUsage = z
   .object({
+    agentId: id('agent').nullable().meta({ description: 'The agent of the account; null where it has none' }),
     ...ofPeriod,
-    totalCalls: z.int().meta({ description: 'Calls that were answered, as by_endpoint adds up' }),
+    totalCalls: z.int().meta({ description: 'Calls that were answered, as breakdown adds up' }),
     billableAnalyses: z.int().meta({ description: 'Analyses that were charged' }),
     totalDeltaR: money.meta({ description: 'Recovered revenue, repetitions apart' }),
     platformFee: fees,
@@ -32,11 +33,12 @@ export const agentUsage = z
     planFees: money.meta({ description: 'Prices of plans that fell due, USD' }),
     totalBilled: money.meta({ description: 'platform_fee + floor_fees + plan_fees', graph: 'All fees together.' }),
     commissionEarned: money.meta({ description: 'Commissions of the period, less what was taken back' }),
-    byEndpoint: z.array(endpointUsage).meta({ description: 'The busiest first' }),
+    breakdown: z.array(endpointUsage).meta({ description: 'The busiest first' }),
   })
   .meta({ id: 'AgentUsage', graph: 'What an agent has called and been charged in a period, in one currency.' });
 
 const example = {
+  agent_id: EXAMPLE_AGENT,
   period: '2026-02',
   currency: 'USD',
   other_currencies: [],
@@ -49,7 +51,7 @@ const example = {
   plan_fees: 0,
   total_billed: 936.59,
   commission_earned: 187.3,
-  by_endpoint: [
+  breakdown: [
     { endpoint: 'GET /attribution/{id}', calls: 1_200, errors: 3, billable: 0, p95_ms: 14, platform_fee: 0 },
     { endpoint: 'POST /attribution', calls: 4, errors: 1, billable: 2, p95_ms: 1_725, platform_fee: 936.59 },
   ],

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { COMMISSION_STATUSES, COMMISSION_TYPES } from '../value-lists.ts';
+import { wantedCurrency } from './billing-period.ts';
 import { EXAMPLE_AGENT } from './issued-keys.ts';
 import { namedPeriodOrMonth } from './named-period.ts';
 import { noun } from './noun.ts';
-import { cents, graphTypes, id, idInPath, moment, namedCurrency } from './terms.ts';
+import { cents, graphTypes, id, idInPath, moment } from './terms.ts';
 
 const type = z.enum(COMMISSION_TYPES).register(graphTypes, {
   name: 'CommissionType',
@@ -56,7 +57,7 @@ export const commissionFilter = z
     period: namedPeriodOrMonth,
     status: status.optional().meta({ graph: 'Only these.' }),
     type: type.optional().meta({ graph: 'Only these.' }),
-    currency: namedCurrency.optional().meta({
+    currency: wantedCurrency.meta({
       description:
         'Of the totals, ISO 4217; that of most entries of the period when left out, USD where there are none',
       graph: 'Of the totals; that of most entries of the period when nothing is said.',

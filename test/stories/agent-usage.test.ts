@@ -15,7 +15,7 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
   /** By endpoint, once so many calls were booked. */
   async function booked(by: Caller, endpoint: string, calls: number): Promise<Json> {
     for (;;) {
-      const rows = (await usage(by))['by_endpoint'] as unknown as readonly Json[];
+      const rows = (await usage(by))['breakdown'] as unknown as readonly Json[];
       const row = rows.find((each) => String(each['endpoint']) === endpoint);
       if (Number(row?.['calls'] ?? 0) >= calls) return row!;
       await sleep(100);
@@ -39,12 +39,13 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
     expect(attribution).toMatchObject({ calls: 2, errors: 2 });
     expect(graph).toMatchObject({ calls: 2, errors: 1 });
     const whole = await usage(caller);
-    const rows = whole['by_endpoint'] as unknown as readonly Json[];
+    expect(whole['agent_id']).toBe((await caller.get('/agents/me')).body['agent_id']);
+    const rows = whole['breakdown'] as unknown as readonly Json[];
     expect(Number(whole['total_calls'])).toBe(rows.reduce((sum, { calls }) => sum + Number(calls), 0));
     expect(await usage(caller, '?period=2025-07')).toMatchObject({
       period: '2025-07',
       total_calls: 0,
-      by_endpoint: [],
+      breakdown: [],
     });
   });
 
@@ -77,8 +78,18 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
       );
     expect((await tidy(shop.house.backing.database)).get('auth.forget_old_endpoint_calls()')).toBe(2);
     expect(await usage(caller, '?period=all')).toMatchObject({
-      by_endpoint: expect.arrayContaining([expect.objectContaining({ endpoint: 'GET /old', calls: 1 })]),
+      breakdown: expect.arrayContaining([expect.objectContaining({ endpoint: 'GET /old', calls: 1 })]),
     });
+  });
+
+  test('commissions in another currency than the charges are named, never left out', async () => {
+    const [caller, brand] = [await Caller.register(shop.house.root), await shop.brand()];
+    const { agent_id: agentId } = (await caller.get('/agents/me')).body;
+    await shop.analyse(brand, await shop.connect(brand, 'EUR', { agent_id: agentId }));
+    expect(await usage(caller)).toMatchObject({ currency: 'USD', other_currencies: ['EUR'], commission_earned: 0 });
+    expect(await usage(caller, '?currency=EUR')).toMatchObject({ other_currencies: [], commission_earned: 0.02 });
+    const { body } = await caller.get('/billing/usage');
+    expect(body).toMatchObject({ currency: 'USD', other_currencies: ['EUR'], commission_earned_cents: 0 });
   });
 
   test('what analyses cost stands with them, in one currency, in whole units', async () => {
@@ -102,7 +113,7 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
     });
     expect(Number(told['platform_fee']) + Number(told['floor_fees'])).toBeCloseTo(fees, 9);
     const { data } = await caller.graphql(
-      '{ agentUsage(agentId: "me") { currency totalBilled byEndpoint { endpoint billable p95Ms } } }',
+      '{ agentUsage(agentId: "me") { currency totalBilled breakdown { endpoint billable p95Ms } } }',
     );
     expect(data).toMatchObject({ agentUsage: { currency: 'USD', totalBilled: fees } });
     const euros = await usage(caller, '?currency=EUR');
@@ -130,7 +141,7 @@ describe.each(LAYOUTS)('what an agent has used, %s', (layout) => {
     await tester.get('/billing/plans');
     await booked(tester, 'GET /billing/plans', 1);
     expect(await usage(tester)).toMatchObject({ billable_analyses: 0, total_billed: 0 });
-    const live = (await usage(caller))['by_endpoint'] as unknown as readonly Json[];
+    const live = (await usage(caller))['breakdown'] as unknown as readonly Json[];
     expect(live.map(({ endpoint }) => String(endpoint))).not.toContain('GET /billing/plans');
   });
 });

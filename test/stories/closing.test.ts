@@ -80,6 +80,20 @@ describe.each(LAYOUTS)('agents that leave, %s', (layout) => {
     expect(rows.map(({ reason }) => String(reason)).toSorted()).toEqual(['moved on', 'null']);
   });
 
+  test('guests of its workspaces act there no longer, so that nobody spends for an account that is gone', async () => {
+    const { caller } = await referred();
+    const guest = await Caller.register(shop.house.root);
+    const { agent_id: guestId } = (await guest.get('/agents/me')).body;
+    const { workspace_id: workspace } = (await caller.post('/workspaces', { name: 'Shared' })).body;
+    await caller.post(`/workspaces/${String(workspace)}/agents`, { agent_id: guestId, role: 'owner' });
+    const there = { 'svc-workspace': String(workspace) };
+    const connect = { type: 'csv_upload', credentials: {} };
+    expect((await guest.post('/data-sources/connect', connect, there)).status).toBe(201);
+    expect((await caller.delete('/agents/me')).status).toBe(204);
+    expect((await guest.post('/data-sources/connect', connect, there)).status).toBe(404);
+    expect((await guest.get('/workspaces')).body['workspaces']).toEqual([]);
+  });
+
   test('whoever runs the house suspends a fraud, pays the others, and sees that the books agree', async () => {
     const { caller, id, operator } = await referred();
     const said = await adminOf(shop.house, 'agent', 'suspend', operator, '--reason', 'invented orders');

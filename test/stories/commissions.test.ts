@@ -135,12 +135,38 @@ describe.each(LAYOUTS)('commissions, %s', (layout) => {
       ['period=nonsense', 'query:period'],
       ['limit=201', 'query:limit'],
       ['status=lost', 'query:status'],
+      ['currency=1.5', 'query:currency'],
     ])
       expect((await agent.get(`/commissions?${query}`)).body['error']).toMatchObject({ param });
     for (const named of [ids.agent, 'me'])
       expect((await agent.get(`/agents/${named}/commissions`)).body).toMatchObject({ meta: { total: 1 } });
     expect((await agent.get(`/agents/${ids.referrer}/commissions`)).status).toBe(404);
     expect(entriesOf(await ledger(await withTestKey(shop.house, agent), '?period=all'))).toEqual([]);
+  });
+
+  test('whoever owns a workspace of another account sees his own ledger there, not that of the account', async () => {
+    const guest = await Caller.register(shop.house.root);
+    const { agent_id: guestId } = (await guest.get('/agents/me')).body;
+    const { workspace_id: id } = (await agent.post('/workspaces', { name: 'Shared' })).body;
+    expect((await agent.post(`/workspaces/${String(id)}/agents`, { agent_id: guestId, role: 'owner' })).status).toBe(
+      201,
+    );
+    const there = { 'svc-workspace': String(id) };
+    expect((await guest.get('/commissions?period=all', there)).body).toMatchObject({
+      commissions: [],
+      total_earned_cents: 0,
+    });
+    expect((await guest.get(`/agents/${ids.agent}/commissions`, there)).status).toBe(404);
+    const [entry] = entriesOf(await ledger(agent));
+    const verified = await guest.post('/commissions/verify', { commission_id: entry!['id'] }, there);
+    expect(verified.status).toBe(404);
+    expect((await referrer.get('/referrals')).body['meta']).toMatchObject({ total: 1 });
+    const { workspace_id: other } = (await referrer.post('/workspaces', { name: 'Shared' })).body;
+    await referrer.post(`/workspaces/${String(other)}/agents`, { agent_id: guestId, role: 'owner' });
+    const referrals = await guest.get('/referrals', { 'svc-workspace': String(other) });
+    expect(referrals.body).toMatchObject({ referrals: [], total_active: 0 });
+    // Where somebody acts changes nothing of what is his.
+    expect((await agent.get('/commissions', there)).body['meta']).toMatchObject({ total: 1 });
   });
 
   test('the graph shows the same, also from the agent on, and tells of entries as they come', async () => {

@@ -38,6 +38,32 @@ describe.each(LAYOUTS)('subscribing to a plan, %s', (layout) => {
   const span = (body: Json): number =>
     (Date.parse(String(body['current_period_end'])) - Date.parse(String(body['current_period_start']))) / 86_400_000;
 
+  test('of many who subscribe at once one does, and the others hear that the account has', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const caller = await Caller.register(shop.house.root);
+      const answers = await Promise.all(Array.from({ length: 24 }, () => subscribe(caller, 'pro')));
+      const refused = answers.filter(({ status }) => status !== 201);
+      expect(refused).toHaveLength(answers.length - 1);
+      for (const { status, body } of refused)
+        expect([status, body['error']?.['code']]).toEqual([409, 'already_subscribed']);
+    }
+  });
+
+  test('whoever closes its account pays for no further period', async () => {
+    const caller = await Caller.register(shop.house.root);
+    const account = await shop.accountOf(caller);
+    await subscribe(caller, 'pro');
+    expect((await caller.delete('/agents/me')).status).toBe(204);
+    await after('70 days');
+    expect(await owed(account)).toEqual([['pro', 29_900]]);
+    const { rows } = await shop.owner.query(
+      `select s.status, a.plan from billing.subscriptions s join auth.accounts a using (account_id)
+       where account_id = $1`,
+      [account],
+    );
+    expect(rows).toEqual([{ status: 'canceled', plan: 'pay_per_analysis' }]);
+  });
+
   test('a trial counts at once, ends with its days, and is had once', async () => {
     const caller = await Caller.register(shop.house.root);
     const account = await shop.accountOf(caller);

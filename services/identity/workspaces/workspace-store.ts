@@ -135,6 +135,15 @@ export async function putMember(
   );
 }
 
+/** Ends what agents of other accounts are in all workspaces of an account, inside its tenant's transaction. */
+export async function removeGuests(em: SqlEntityManager, accountId: Uuid, agentId: Uuid): Promise<number> {
+  const gone = await em.execute<object[]>(
+    `delete from auth.workspace_members where account_id = ? and agent_id <> ? returning agent_id`,
+    [accountId, agentId],
+  );
+  return gone.length;
+}
+
 /**
  * The members of a workspace inside its tenant's transaction, which keeps everybody else from changing them until it
  * ends.

@@ -19,6 +19,11 @@ const finished = z.object({
   input_digest: z.string().nullish(),
 });
 
+export interface AccrualServices extends TierServices {
+  /** Whether an analysis that was charged is a repetition of another one of its account, whichever agent served that. */
+  readonly isRepetition: (em: SqlEntityManager, analysisId: Uuid) => Promise<boolean>;
+}
+
 interface Activated {
   readonly account_id: Uuid;
   readonly referrer_id: Uuid;
@@ -29,9 +34,10 @@ interface Activated {
 /**
  * Lets each completed live analysis count once for the referrals of the agent that served it, in the transaction that
  * relays its event: recovered revenue, activation, and the referrer's tier. A repetition on the same rows counts for
- * nothing, nor does an account that runs the service for itself, and a later revision is another event.
+ * nothing, nor does an account that runs the service for itself, and a later revision is another event. Comes after the
+ * charge, which tells repetitions.
  */
-export function accrueReferrals(services: TierServices): EventConsumer {
+export function accrueReferrals(services: AccrualServices): EventConsumer {
   return async (em, { type, environment, data, accountId }) => {
     if (type !== 'attribution.completed' || environment !== 'live') return;
     const {
@@ -46,6 +52,8 @@ export function accrueReferrals(services: TierServices): EventConsumer {
     if (analysisId === undefined || agentId === undefined)
       throw new Error(`the event of ${id} in the account ${accountId} has ids that are none`);
     if ((await planIn(em, accountId)) === 'self_hosted') return;
+    // Else one analysis, asked for in the name of many agents, would make all of their referrals active.
+    if (await services.isRepetition(em, analysisId)) return;
     const activated = await em.execute<Activated[]>(
       `select * from agents.accrue_referral(?::uuid, ?::uuid, ?::bigint, ?, ?::bigint) order by chain_depth desc`,
       [analysisId, agentId, deltaRCents, inputDigest ?? null, ACTIVE_FROM_CENTS],

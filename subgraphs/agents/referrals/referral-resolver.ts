@@ -9,6 +9,7 @@ import { parseFilter } from '../../../platform/graph/parse-input.ts';
 import { presentRecord } from '../../../platform/graph/present-record.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { requireOwnAgent } from '../../../services/identity/accounts/own-agent.ts';
+import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import { ACTIVE_FROM_CENTS } from './accrue-referrals.ts';
 import { ReferralStore, type Referral } from './referral-store.ts';
@@ -38,7 +39,10 @@ export class ReferralResolver {
     agentId?: string | null,
     @Arg('filter', inputOf('listReferrals'), { nullable: true }) filter?: object | null,
   ): Promise<Answered<typeof referrals, 'listReferrals'>> {
-    const { accountId, environment } = assertAction(context.principal, 'referral:read');
+    const principal = assertAction(context.principal, 'referral:read');
+    const { environment } = principal;
+    // Whoever owns a workspace does not own the account.
+    const accountId = homeOf(principal);
     const narrowed = parseFilter(referralFilter, filter);
     return this.#database.asTenant(accountId, async (em) => {
       if (agentId != null) await requireOwnAgent(em, agentId, accountId);

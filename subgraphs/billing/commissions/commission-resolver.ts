@@ -61,7 +61,9 @@ export class CommissionResolver {
     agentId?: string | null,
     @Arg('filter', inputOf('listCommissions'), { nullable: true }) filter?: object | null,
   ): Answer<'listCommissions'> {
-    const { accountId, environment } = assertAction(context.principal, 'referral:read');
+    const principal = assertAction(context.principal, 'referral:read');
+    // Whoever owns a workspace does not own the account, and the ledger is the account's.
+    const [accountId, { environment }] = [homeOf(principal), principal];
     const { period: named = 'month', currency, ...wanted } = parseFilter(commissionFilter, filter);
     const page = parsePage(args, { largest: LARGEST_PAGE });
     const scope = wholeAccount({ accountId: accountId as Uuid, environment: 'live' });
@@ -89,7 +91,7 @@ export class CommissionResolver {
     const principal = assertAction(context.principal, 'referral:read');
     const { commissionId, receiptId, ledgerHash, expectedHash } = parseGraphInput(commissionVerifyRequest, input);
     const { database, auditLog, clock } = this.#services;
-    const accountId = principal.accountId as Uuid;
+    const accountId = homeOf(principal) as Uuid;
     const named = (commissionId ?? receiptId)!;
     const entry = await checkEntry(database, principal, named, ledgerHash ?? expectedHash ?? null);
     const chain = await checkCommissionChain({ database, auditLog }, accountId);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AuditLog } from '../../../services/audit/audit-log.ts';
 import { RECEIPT_TYPE } from '../../../services/trust/signed-receipt.ts';
 import { jwsHeader, verifiedPayload } from '../../../services/trust/compact-jws.ts';
+import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import { PublicKeyStore } from '../../../services/trust/signing-key-store.ts';
 import type { Principal } from '../../../schema/principal.ts';
 import { ProblemError } from '../../../schema/problems.ts';
@@ -96,7 +97,7 @@ async function entryHash(database: Database, principal: Principal, named: string
   const [row] =
     id === undefined
       ? []
-      : await database.asTenant(principal, (em) =>
+      : await database.asTenant(homeOf(principal), (em) =>
           em.execute<CommissionRow[]>(`select ${COMMISSION_COLUMNS} from billing.commissions c where c.id = ?`, [id]),
         );
   if (row === undefined) throw unknown(named);

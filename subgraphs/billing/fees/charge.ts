@@ -59,6 +59,14 @@ export async function charge(
   );
 }
 
+/** Whether an analysis was charged as the repetition of another one; `em` acts for the whole account. */
+export async function isRepetition(em: SqlEntityManager, analysisId: Uuid): Promise<boolean> {
+  const rows = await em.execute<object[]>(`select from billing.charges where analysis_id = ? and repeats is not null`, [
+    analysisId,
+  ]);
+  return rows.length > 0;
+}
+
 /** A fee as the ledger knows it: its account owes it. */
 const feeTransfer = (analysisId: Uuid, feeCents: bigint, currency: string | null): Transfer => ({
   key: `fee:${analysisId}`,

@@ -50,8 +50,8 @@ async function settle(em: SqlEntityManager, pubSub: PubSub, accountId: Uuid, id:
   if (subscription.periodEnd === null || subscription.periodEnd > (await chargingNow(em))) return;
   if (subscription.status !== 'trialing' && subscription.status !== 'active') return;
   // Whoever was given another plan meanwhile owes nothing more for this one.
-  if (isLive && plan !== subscription.planId) return store.keep({ ...subscription, status: 'canceled' });
-  const next = following(subscription);
+  if (isLive && plan !== subscription.planId) return store.keep(canceled(subscription));
+  const next = isLive && (await hasLeft(em, accountId)) ? canceled(subscription) : following(subscription);
   await store.keep(next);
   if (next.status === 'canceled') {
     if (isLive) await changePlan(em, accountId, 'pay_per_analysis');
@@ -62,9 +62,19 @@ async function settle(em: SqlEntityManager, pubSub: PubSub, accountId: Uuid, id:
   if (isLive) await tellOfThresholds(em, pubSub, accountId, planNamed(next.planId).currency);
 }
 
+const canceled = (subscription: Subscription): Subscription => ({ ...subscription, status: 'canceled' });
+
+/** Nobody is left who could end a plan once the agent of an account is closed or suspended: it is not renewed. */
+async function hasLeft(em: SqlEntityManager, accountId: Uuid): Promise<boolean> {
+  const gone = await em.execute<object[]>(`select from agents.agents where account_id = ? and status <> 'active'`, [
+    accountId,
+  ]);
+  return gone.length > 0;
+}
+
 async function agree(store: SubscriptionStore, pending: Subscription): Promise<void> {
   const current = await store.inForce();
-  if (current !== null) await store.keep({ ...current, status: 'canceled' });
+  if (current !== null) await store.keep(canceled(current));
   await store.keep({ ...pending, status: 'active' });
 }
 
@@ -85,7 +95,7 @@ export function following(subscription: Subscription): Subscription {
       nextPlan: null,
     };
   }
-  if (nextPlan !== null) return { ...subscription, status: 'canceled' };
+  if (nextPlan !== null) return canceled(subscription);
   const { start, end } = monthAfter(anchorAt!, periods + 1);
   return { ...subscription, periods: periods + 1, periodStart: start, periodEnd: end };
 }

@@ -46,11 +46,16 @@ export async function subscribe(
   const { environment } = principal;
   const scope = wholeAccount(principal);
   // Nobody is asked for money for what is refused anyway; a provider may be far away, so no transaction waits for it.
-  const ahead = await database.asTenant(scope, async (em) => {
-    const workspaceId = await workspaceIn(em, input.workspaceId);
-    const step = decide(await standing(em, principal), input.planId);
-    return { workspaceId, isNew: step.kind === 'begin' };
-  });
+  const ahead = await database.asTenant(
+    scope,
+    async (em) => {
+      const workspaceId = await workspaceIn(em, input.workspaceId);
+      const step = decide(await standing(em, principal), input.planId);
+      return { workspaceId, isNew: step.kind === 'begin' };
+    },
+    // Plan and subscription as of one moment: another request may be changing both.
+    { isolation: 'repeatable read' },
+  );
   const { amountCents, currency } = priceOf(input);
   if (ahead.isNew)
     await (environment === 'sandbox' ? sandboxProvider : payments).accept({

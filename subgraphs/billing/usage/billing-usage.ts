@@ -4,7 +4,7 @@ import { monthOf } from '../../../schema/period.ts';
 import type { SqlEntityManager, TenantScope } from '../../../platform/postgres/database.ts';
 import { chargingNow } from '../fees/charging-clock.ts';
 import { feesOf, periodFigures, shownCents } from '../fees/period-figures.ts';
-import { commissionsEarned } from './commissions-earned.ts';
+import { commissionsEarned, currenciesBeside } from './commissions-earned.ts';
 import { remaining, spendLimitOf } from '../spend-limits/spend-limit.ts';
 
 /** What the running month has cost so far, as far as whoever `em` acts for can see it. */
@@ -17,17 +17,17 @@ export async function currentUsage(
   const month = monthOf(now);
   const figures = await periodFigures(em, environment, month, wanted);
   const spent = feesOf(figures) + figures.planFeeCents;
+  const earned = workspace === null ? await commissionsEarned(em, environment, month) : null;
   const limit = workspace === null ? await spendLimitOf(em, environment) : null;
   return {
     period: month.name,
     currency: figures.currency,
-    otherCurrencies: [...figures.otherCurrencies],
+    otherCurrencies: currenciesBeside(figures, earned ?? new Map()),
     spendCents: shownCents(spent),
     spendLimitCents: limit === null ? null : shownCents(limit.monthlyLimitCents),
     remainingCents: limit === null ? null : shownCents(remaining(limit.monthlyLimitCents, spent)),
     deltaRCents: shownCents(figures.deltaRCents),
-    commissionEarnedCents:
-      workspace === null ? Number(await commissionsEarned(em, environment, month, figures.currency)) : null,
+    commissionEarnedCents: earned === null ? null : Number(earned.get(figures.currency) ?? 0n),
     analysesCount: figures.analyses,
     projectedSpendCents: shownCents(projected(feesOf(figures), month, now) + figures.planFeeCents),
   };

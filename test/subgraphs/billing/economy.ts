@@ -14,6 +14,7 @@ import { churnReferrals } from '../../../subgraphs/agents/referrals/churn-referr
 import type { CommissionTerms, CommissionType } from '../../../subgraphs/billing/commissions/commission-rules.ts';
 import { earnCommissions } from '../../../subgraphs/billing/commissions/earn-commissions.ts';
 import { takeBackCommissions } from '../../../subgraphs/billing/commissions/take-back-commissions.ts';
+import { isRepetition } from '../../../subgraphs/billing/fees/charge.ts';
 import { chargeAnalyses } from '../../../subgraphs/billing/fees/charge-analyses.ts';
 import { billingOwner } from '../../../subgraphs/billing/migrations.ts';
 import { payOut, type Payout } from '../../../subgraphs/billing/payouts/pay-out.ts';
@@ -82,7 +83,7 @@ export async function openEconomy(terms: Partial<CommissionTerms> = {}): Promise
   const tiers = { pubSub, tierTable: terms.tierTable ?? 'three' } as const;
   const consumers = [
     chargeAnalyses,
-    accrueReferrals(tiers),
+    accrueReferrals({ ...tiers, isRepetition }),
     earnCommissions({ ...tiers, decay: terms.decay ?? 'none' }),
   ];
   const open = async (plan: Plan, tier?: 'discovery'): Promise<Uuid> => {

@@ -118,7 +118,9 @@ export async function openRegistry(): Promise<Registry> {
       };
     },
     consume: (event, tierTable = 'three') =>
-      database.asTenant(wholeAccount(event), (em) => accrueReferrals({ pubSub, tierTable })(em, event)),
+      database.asTenant(wholeAccount(event), (em) =>
+        accrueReferrals({ pubSub, tierTable, isRepetition: () => Promise.resolve(false) })(em, event),
+      ),
     async standing({ agentId, accountId }) {
       const { rows } = await owner.query<{ tier: Tier; accountTier: Tier; active: number }>(
         `select agent.tier, account.tier as "accountTier", (select count(*)::int from agents.referrals

@@ -39,6 +39,22 @@ test('what costs nothing earns nothing: repetitions, other plans, failures, the 
   expect(await earned(agent)).toEqual([['brand_serving', 1_000, 2_000]]);
 });
 
+test('the same analysis in the name of many agents makes one referral active, however often it is asked for', async () => {
+  const referrer = await economy.agent();
+  const brand = await economy.brand();
+  const names = await Promise.all(Array.from({ length: 6 }, () => economy.agent(referrer)));
+  const same = { inputDigest: 'sha256:farmed' };
+  await Promise.all(names.map((agent) => economy.analyse(brand, agent, ACTIVE_FROM_CENTS, same)));
+  const { rows } = await economy.owner.query<{ status: string; cents: string }>(
+    `select status, accumulated_delta_r_cents as cents from agents.referrals where referrer_id = $1 order by status`,
+    [referrer.agentId],
+  );
+  expect(rows.map(({ status, cents }) => [status, Number(cents)])).toEqual([
+    ['active', ACTIVE_FROM_CENTS],
+    ...Array.from({ length: 5 }, () => ['pending', 0]),
+  ]);
+});
+
 test('referrers earn from the analysis on that made the referral active, two steps up, by their tier', async () => {
   const first = await economy.agent();
   const second = await economy.agent(first);
