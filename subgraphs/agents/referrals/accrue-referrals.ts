@@ -20,7 +20,7 @@ const finished = z.object({
 });
 
 export interface AccrualServices extends TierServices {
-  /** Whether an analysis that was charged is a repetition of another one of its account, whichever agent served that. */
+  /** Whether an analysis that was charged repeats another one of its account, whichever agent served that. */
   readonly isRepetition: (em: SqlEntityManager, analysisId: Uuid) => Promise<boolean>;
 }
 

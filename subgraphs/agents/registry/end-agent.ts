@@ -13,10 +13,9 @@ export type AgentEnd = 'closed' | 'suspended';
 const TOLD_KEYS = 100;
 
 /**
- * Ends an agent, whose account `em` acts for: every key and token of it, what guests may do in workspaces of it, and the
- * commissions that it could still earn.
- * What it has earned stays: a closed agent is paid on the usual days, a suspended one waits. Its referrals and those of
- * its referrers end with the next look at them.
+ * Ends an agent, whose account `em` acts for: every key and token of it, what guests may do in workspaces of it, and
+ * the commissions that it could still earn. What it has earned stays: a closed agent is paid on the usual days, a
+ * suspended one waits. Its referrals and those of its referrers end with the next look at them.
  * @param by null for whoever runs the house
  */
 export async function endAgent(

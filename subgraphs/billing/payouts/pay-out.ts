@@ -62,8 +62,8 @@ async function payAgent(
   agent: Beneficiary,
   month: string,
 ): Promise<Payout[]> {
-  // Entries of an agent are appended, taken back and paid one after the other.
-  await em.execute(`select from billing.commission_chains where agent_id = ? for update`, [agent.agentId]);
+  // One payday of an agent at a time. Entries may come meanwhile: what can be paid is not taken back any more.
+  await em.execute(`select pg_advisory_xact_lock(hashtextextended('payout:' || ?, 0))`, [agent.agentId]);
   const [standing] = await em.execute<[{ payable: boolean }]>(`select agents.may_be_paid(?::uuid) as payable`, [
     agent.agentId,
   ]);

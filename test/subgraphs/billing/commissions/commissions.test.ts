@@ -39,7 +39,7 @@ test('what costs nothing earns nothing: repetitions, other plans, failures, the 
   expect(await earned(agent)).toEqual([['brand_serving', 1_000, 2_000]]);
 });
 
-test('the same analysis in the name of many agents makes one referral active, however often it is asked for', async () => {
+test('the same analysis in the name of many agents makes one referral active', async () => {
   const referrer = await economy.agent();
   const brand = await economy.brand();
   const names = await Promise.all(Array.from({ length: 6 }, () => economy.agent(referrer)));
