@@ -1,5 +1,6 @@
 import type { Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type SqlEntityManager } from '../../../platform/postgres/database.ts';
+import { lockAccount } from '../../../services/identity/accounts/account-store.ts';
 import { settleTier, type Referrer, type TierServices } from './settle-tier.ts';
 
 export interface ChurnServices extends TierServices {
@@ -28,6 +29,8 @@ export async function churnReferrals(database: Database, services: ChurnServices
         IDLE_DAYS,
       ]);
       if (gone.length > 0) {
+        // In the order of the relay: referrals, account, ledger.
+        await lockAccount(em, accountId);
         await services.ended(
           em,
           { accountId, agentId },

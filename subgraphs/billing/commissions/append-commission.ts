@@ -130,7 +130,7 @@ async function tell(em: SqlEntityManager, pubSub: PubSub, accountId: Uuid, entry
   await recordEvent(em, pubSub, {
     accountId,
     environment: 'live',
-    type: entry.type === 'clawback' ? 'commission.reversed' : 'commission.earned',
+    type: entry.amountCents < 0 ? 'commission.reversed' : 'commission.earned',
     // One chain is one subject: its entries are told in their order.
     subject: commission.agent_id,
     data: { commission },

@@ -2,6 +2,7 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { recordEvent } from '../../../services/events/outbox.ts';
+import { takeBackOnFees } from '../commissions/take-back-commissions.ts';
 import { post } from '../ledger/ledger.ts';
 import type { PaymentMethod } from '../subscriptions/payment-provider.ts';
 import { SubscriptionStore } from '../subscriptions/subscription-store.ts';
@@ -35,7 +36,7 @@ export async function payInvoice(
 }
 
 /**
- * Takes an unpaid invoice back: what it asked for is owed no more.
+ * Takes an unpaid invoice back: what it asked for is owed no more, and what its fees have earned agents is taken back.
  * @throws ProblemError `resource_not_found`, `conflict` (paid)
  */
 export async function voidInvoice(services: InvoiceServices, id: Uuid): Promise<Invoice> {
@@ -49,6 +50,7 @@ export async function voidInvoice(services: InvoiceServices, id: Uuid): Promise<
         await post(em, accountId, { key: `void:${id}:${debit}`, debit, credit: 'receivable', amountCents, currency });
     const settled = await settle(em, id, 'void', null);
     await goOn(em);
+    await takeBackOnFees(em, services.pubSub, { accountId, month: invoice.period, currency });
     return settled;
   });
 }

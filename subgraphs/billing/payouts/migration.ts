@@ -33,6 +33,21 @@ export const payoutsMigration: Migration = {
          for each statement execute function billing.append_only()`,
     ]),
 
+    // Of other accounts than the one that was to pay: of whoever has earned on its fees of a month.
+    `create function billing.commissions_on_fees(in_account uuid, in_month text, in_currency text)
+       returns table (id uuid, account_id uuid, agent_id uuid, sequence integer, type text, source_agent_id uuid,
+         analysis_id uuid, amount_cents bigint, currency text, delta_r_cents bigint, rate integer, reverses uuid,
+         created_at timestamptz, payable_at timestamptz, previous_hash text, ledger_hash text, is_paid boolean)
+       language sql stable security definer set search_path = billing, pg_temp
+       as $$ select c.id, c.account_id, c.agent_id, c.sequence, c.type, c.source_agent_id, c.analysis_id,
+               c.amount_cents, c.currency, c.delta_r_cents, c.rate, c.reverses, c.created_at, c.payable_at,
+               c.previous_hash, c.ledger_hash,
+               exists (select from paid_commissions paid where paid.commission_id = c.id)
+             from charges fee join commissions c on c.analysis_id = fee.analysis_id
+             where fee.account_id = in_account and coalesce(fee.currency, 'USD') = in_currency
+               and to_char(fee.charged_at at time zone 'UTC', 'YYYY-MM') = in_month
+               and c.type <> 'adjustment' and ${STANDS} $$`,
+
     `create index commissions_payable on billing.commissions (payable_at)`,
     // Of the whole house; whoever pays acts for each agent's account in turn.
     `create function billing.agents_to_pay(in_before timestamptz) returns table (account_id uuid, agent_id uuid)
