@@ -5,7 +5,7 @@ import { closeLedgerAccount, KeyTakenError, post, type Transfer } from '../../..
 import { sized } from '../../../run-length.ts';
 import { openBooks, type Books } from '../fees/books.ts';
 
-const HISTORIES = sized({ short: 25, long: 2_000 });
+const HISTORIES = sized({ short: 25, long: 1_000 });
 
 let books: Books;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { openEconomy, type Economy, type Member, type StoredCommission } from '../economy.ts';
 import { sized } from '../../../run-length.ts';
 
-const HISTORIES = sized({ short: 30, long: 1_000 });
+const HISTORIES = sized({ short: 30, long: 400 });
 /** Basis points by active referrals of the first step (contract §2, listing A). */
 const RATES = [
   { from: 20, l1: 1_500, l2: 500 },
