@@ -58,5 +58,5 @@ export type NounObjects = Mutations &
         readonly notIn?: readonly ('sandbox' | 'workspace')[];
       }
     /** Nobody makes one; where they come from. */
-    | { readonly comesWith: string }
+    | { readonly comesWith: string; readonly kind?: IdKind }
   );

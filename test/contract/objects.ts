@@ -295,7 +295,7 @@ export const OBJECTS: Readonly<Record<(typeof NOUNS)[number]['many'], NounObject
   'value-proofs': { comesWith: 'analyses that have completed' },
   'billing-summaries': { comesWith: 'analyses that have completed' },
   'agent-usages': { comesWith: 'calls' },
-  invoices: { comesWith: 'the end of a month that cost something' },
+  invoices: { kind: 'inv', comesWith: 'the end of a month that cost something' },
   'billing-usages': { comesWith: 'analyses that have completed' },
   subscriptions: {
     // A plan is of the account.

@@ -27,7 +27,7 @@ interface Named {
 
 const BELOW = NOUNS.flatMap((noun) => {
   const objects = objectsOf(noun.many);
-  const own = 'comesWith' in objects ? undefined : objects.kind;
+  const own = objects.kind;
   return CONTRACT.filter(({ id }) => id in noun.operations).flatMap((operation): Below[] => {
     const named: Named[] = [];
     exampleRequest(operation, (kind, place) => (named.push({ kind, place }), unknownId(kind)));

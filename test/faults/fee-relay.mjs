@@ -8,6 +8,7 @@ const { createPubSub } = await import('../../platform/postgres/pub-sub.ts');
 const { startRelay } = await import('../../services/events/relay.ts');
 const { chargeAnalyses } = await import('../../subgraphs/billing/fees/charge-analyses.ts');
 
+const { isRepetition } = await import('../../subgraphs/billing/fees/charge.ts');
 const { accrueReferrals } = await import('../../subgraphs/agents/referrals/accrue-referrals.ts');
 const { earnCommissions } = await import('../../subgraphs/billing/commissions/earn-commissions.ts');
 
@@ -43,7 +44,7 @@ const earning =
     : earn;
 const consumers = [
   planted[plant] ?? chargeAnalyses,
-  ...(earns ? [dawdle, accrueReferrals(tiers), earning] : []),
+  ...(earns ? [dawdle, accrueReferrals({ ...tiers, isRepetition }), earning] : []),
   dawdle,
 ];
 startRelay({ database, pubSub, consumers, logger });

@@ -1,7 +1,14 @@
 import { measureStoredQuality } from '../../../../../subgraphs/attribution/intake/quality/stored-quality.ts';
 import type { StoredQuality } from '../../../../../subgraphs/attribution/intake/quality/stored-quality.ts';
 import { rejectedCurrencies } from '../../../../../subgraphs/attribution/intake/files/rejects.ts';
-import { csvOf, PLANTED_RANGE, plantedShop, withRows, type PlantedShop } from '../../../../planted-shop.ts';
+import {
+  csvOf,
+  PLANTED_RANGE,
+  plantedShop,
+  withRows,
+  type PlantedRow,
+  type PlantedShop,
+} from '../../../../planted-shop.ts';
 import { openColumnarStore, storeRows, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
 
 let store: ColumnarStore;
@@ -111,7 +118,13 @@ test('an order under a second id is seen; one a minute later is another', async 
 });
 
 test('rows of one file with one order id count as they arrive, and sending the file again adds none', async () => {
-  const shop = withRows('orders', (row, place) => (place % 5 === 0 ? [row, { ...row, revenue: 5 }] : row));
+  // The order anew, which is of another moment; at the same one it would be asked what the rows are.
+  const anew = (row: PlantedRow) => ({
+    ...row,
+    timestamp: String(row['timestamp']).replace('.000Z', '.001Z'),
+    revenue: 5,
+  });
+  const shop = withRows('orders', (row, place) => (place % 5 === 0 ? [row, anew(row)] : row));
   const { id, reports } = await stored(shop, ['orders']);
   expect(reports[0]?.quality).toMatchObject({ repeatedOrders: 68, conversions: 404, firstDay: '2026-01-01' });
   const again = await upload(store.clickhouse, id, csvOf(plantedShop().orders));
