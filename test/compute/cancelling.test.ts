@@ -11,15 +11,24 @@ const cpuMs = (): number => {
   return (user + system) / 1000;
 };
 
+/** The longest that a task works without looking at its flag. */
+function longestStepMs(name: (typeof TASKS)[number][1], input: (typeof TASKS)[number][2]): number {
+  let [last, longest] = [cpuMs(), 0];
+  const throwIfCancelled = (): void => {
+    const now = cpuMs();
+    [longest, last] = [Math.max(longest, now - last), now];
+  };
+  expect(runTask(name, input, throwIfCancelled).ok).toBe(true);
+  throwIfCancelled();
+  return longest;
+}
+
 describe('a task looks at its cancel flag', () => {
   test.each(TASKS)('%s: at least every fifth of a second', (_label, name, input) => {
-    let [last, longest] = [cpuMs(), 0];
-    const throwIfCancelled = (): void => {
-      const now = cpuMs();
-      [longest, last] = [Math.max(longest, now - last), now];
-    };
-    expect(runTask(name, input, throwIfCancelled).ok).toBe(true);
-    throwIfCancelled();
+    // A step that is long is long each time; a neighbour on the core is in the way of some.
+    let longest = Infinity;
+    for (let times = 0; times < 3 && longest >= BAR_MS; times += 1)
+      longest = Math.min(longest, longestStepMs(name, input));
     expect(longest).toBeLessThan(BAR_MS);
   });
 });
