@@ -1,8 +1,10 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import canonicalize from 'canonicalize';
+import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { endReferrals } from '../../processes/end-referrals.ts';
 import { closeMonths } from '../../subgraphs/billing/invoices/close-months.ts';
+import { payInvoice } from '../../subgraphs/billing/invoices/settle-invoice.ts';
 import { payOut, payoutMonth } from '../../subgraphs/billing/payouts/pay-out.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, type Json } from '../house.ts';
@@ -96,7 +98,7 @@ async function live(shop: BilledHouse, calendar: FrozenClock): Promise<void> {
     await adminOf(shop.house, 'invoice', 'close-months');
     await adminOf(shop.house, 'payout');
 
-    expect(answers.every((status) => status === 200)).toBe(true);
+    expect(answers.filter((status) => status !== 200)).toEqual([]);
     await compareWithRules();
     await compareBills();
     await compareDoors();
@@ -148,6 +150,10 @@ async function live(shop: BilledHouse, calendar: FrozenClock): Promise<void> {
     await closeMonths({ database, pubSub });
     await endReferrals(database, { pubSub, tierTable: 'three' });
     await payOut({ database, pubSub }, await payoutMonth(database));
+    // The sham never pays.
+    for (const name of ['north', 'south'])
+      for (const { invoice_id: id, status } of await all(brands.get(name)!.caller, '/billing/invoices', 'invoices'))
+        if (String(status) === 'invoiced') await payInvoice({ database, pubSub }, uuidFromPublicId('inv', String(id))!);
   }
 
   async function suspend(name: string): Promise<void> {
